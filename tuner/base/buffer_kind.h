@@ -19,14 +19,14 @@ enum fill_kind {
     FILL_ZERO,
     FILL_CONSTANT,
     FILL_INDEX,     // the element's index
-    FILL_NONFINITE, // as uniform, some of them infinite or NaN
-    FILL_ZEROS,     // as uniform, half of them 0 or -0
-    FILL_NPY,       // a file
+    FILL_NONFINITE, // as uniform, but some are infinite or NaN
+    FILL_ZEROS,     // as uniform, but half are 0 or -0
+    FILL_NPY,       // from a file
     // kernels/host_fill.h:
     FILL_SORTED, // low <= x <= high, ascending
     FILL_PERMUTATION,
     FILL_OFFSETS,  // 0, ascending to a total: where the rows of a sparse matrix begin
-    FILL_ADDRESSES // of other buffers, wherever these are (tuner/gpu/addresses.h)
+    FILL_ADDRESSES // addresses in other buffers, wherever those are (tuner/gpu/addresses.h)
 };
 
 // The words by number, NULL-terminated.

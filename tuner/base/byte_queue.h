@@ -6,11 +6,11 @@
 struct byte_queue {
     char *bytes; // those from `used` to `size` are in the queue
     size_t used, size, room;
-    size_t scanned; // so many at the beginning of the queue have no newline
+    size_t scanned; // this many at the beginning of the queue have no newline
 };
 
 size_t byte_queue_size(const struct byte_queue *);
-char *byte_queue_first(const struct byte_queue *); // the bytes in the queue, until something is added
+char *byte_queue_first(const struct byte_queue *); // the first byte in the queue; valid until something is added
 // Adds `size` bytes at the end, which the caller fills.
 char *byte_queue_extend(struct byte_queue *, size_t size);
 void byte_queue_add(struct byte_queue *, const void *bytes, size_t size);

@@ -43,8 +43,8 @@ enum { CHILD_OUTPUT_LINE = 512, CHILD_OUTPUT_MOST = 256 << 10 };
 
 struct child_output {
     char last[CHILD_OUTPUT_LINE]; // the last line that was not empty
-    char line[CHILD_OUTPUT_LINE]; // an incomplete one
-    size_t size;                  // bytes of it
+    char line[CHILD_OUTPUT_LINE]; // the current, incomplete line
+    size_t size;                  // its bytes
     size_t heard;                 // bytes received so far
 };
 
@@ -68,7 +68,7 @@ struct children {
 
 // From now on this process adopts the orphans of its children.
 void orphans_adopt(void);
-// The children of this process. None where the kernel does not list them, or where there are CHILDREN_MOST or more.
+// The children of this process. None if Linux does not list them, or if there are CHILDREN_MOST or more.
 void orphans_list(struct children *);
 // Kills and reaps the chosen children of this process until there are none left, since each may leave orphans itself.
 void orphans_end(bool (*chosen)(pid_t, const void *user), const void *user);

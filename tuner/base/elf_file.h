@@ -9,7 +9,7 @@ struct elf_file {
     const unsigned char *bytes; // borrowed
     size_t size;
     Elf64_Ehdr head;
-    Elf64_Shdr names; // the section with the names of sections
+    Elf64_Shdr names; // the section that has the names of all sections
 };
 
 // NULL, or what is wrong with the file: "is not a 64-bit ELF file" or "is cut off". The head is zero unless the file
@@ -19,7 +19,7 @@ const char *elf_open(struct elf_file *, const void *bytes, size_t size);
 bool elf_section(const struct elf_file *, size_t index, Elf64_Shdr *);
 // Finds the first section whose name is `prefix` followed by `name`, and returns its index; 0: there is none.
 uint32_t elf_find(const struct elf_file *, const char *prefix, const char *name, Elf64_Shdr *);
-// The bytes of a section, sh_size of them; NULL where the file has none.
+// The bytes of a section, sh_size of them; NULL if the file has none.
 const unsigned char *elf_bytes(const struct elf_file *, const Elf64_Shdr *);
 // The text at an offset of a string table; NULL when it does not end within the table.
 const char *elf_text(const struct elf_file *, const Elf64_Shdr *table, uint64_t offset);
@@ -56,7 +56,7 @@ char *shared_library_lacks(const struct shared_library *, const char *path, cons
 // Whether a symbol is the variable of this name, including its namespaces ("ns::coef"; unnamed ones are left out). The
 // name may also be the symbol itself, which is how to name an instance of a variable template.
 bool symbol_is(const char *symbol, const char *name);
-// The variable's name with its namespaces, in `out`, or the symbol itself where it is of another kind or too long.
+// The variable's name with its namespaces, in `out`, or the symbol itself if it is of another kind or too long.
 enum { SYMBOL_TEXT_SIZE = 256 };
 const char *symbol_text(const char *symbol, char out[SYMBOL_TEXT_SIZE]);
 // Whether a mangled name contains this name, preceded by its length: "_Z5scalePKfPfi" contains `scale`.

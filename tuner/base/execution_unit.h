@@ -44,7 +44,7 @@ enum peak {
     PEAK_HALF,     // FP16 and BF16
     PEAK_BYTE,     // INT8 and FP8
     PEAK_FOUR,     // FP4 and INT4
-    PEAK_PRODUCTS, // those above are of matrix products
+    PEAK_PRODUCTS, // the peaks above are for products of matrices
     PEAK_MEMORY = PEAK_PRODUCTS,
     PEAK_CHIP, // between the L2 and the multiprocessors
     PEAK_NONE, // the data sheet does not say

@@ -9,5 +9,5 @@
 // than 64 MiB and 100 times its size.
 char *gzip_read_file(const char *path, size_t *size, struct error *);
 
-// Writes a file as output_file.h says, packed when `path` ends in ".gz". -1 with a message.
+// Writes a file as output_file.h does, packed if `path` ends in ".gz". -1 with a message.
 int gzip_write_file(const char *path, const char *data, size_t size, struct error *);

@@ -31,7 +31,7 @@ static inline int64_t hash_index_find(const struct hash_index *x, uint32_t hash,
     return -1;
 }
 
-// Adds x to what `hash` is the hash of.
+// Combines a hash with x.
 static inline uint32_t hash_mix(uint32_t hash, uint64_t x)
 {
     uint64_t mixed = (hash ^ x) * 0x9e3779b97f4a7c15u;
@@ -48,7 +48,7 @@ struct string_pool {
     struct arena memory;
 };
 
-// The number of the text's first `length` bytes.
+// The number for the first `length` bytes of a text.
 size_t string_pool_put(struct string_pool *, const char *text, size_t length);
 int64_t string_pool_find(const struct string_pool *, const char *text); // or -1
 void string_pool_release(struct string_pool *);

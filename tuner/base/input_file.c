@@ -121,7 +121,7 @@ static void add_file(struct hash *h, const char *path)
     if (bytes) hash_bytes(h, bytes, size);
 }
 
-// The part of a name from its last dot on; "" where there is none.
+// The part of a name from its last dot on; "" if there is none.
 static const char *ending(const char *name)
 {
     const char *slash = strrchr(name, '/'), *dot = strrchr(slash ? slash : name, '.');

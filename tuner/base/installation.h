@@ -11,7 +11,7 @@
 // The path of another of our programs: in the folder of this one, or in libexec/sweetspot. Just its name if this
 // program's own path is unknown. malloc'ed.
 char *installation_program(const char *name);
-// The path of a worker: from the environment variable where it is set, else as above. malloc'ed.
+// The path of a worker: from the environment variable if it is set, else as above. malloc'ed.
 char *installation_worker(const char *variable, const char *name);
 // The folder with the headers for users' own functions (sweetspot_reference.h), malloc'ed; NULL if there is none.
 char *installation_headers(void);

@@ -18,7 +18,7 @@ bool json_array_has(const json_t *array, const char *text); // whether an elemen
 
 // A number with seven digits, more than the precision of any measurement, or null. New reference.
 json_t *json_brief_or_null(double value);
-// A value with its confidence interval as [value, low, high], null for what is unknown. New reference.
+// A value with its confidence interval as [value, low, high], null for unknown numbers. New reference.
 json_t *json_interval(const struct interval *);
 // Reads such a member of an object. Elements that are missing or not numbers become NaN.
 struct interval json_get_interval(const json_t *object, const char *key);
@@ -29,8 +29,8 @@ bool json_takes(const char *text);
 // reference.
 json_t *json_text(const char *bytes, size_t length);
 
-// The constructors. They never return NULL; the program ends when memory is exhausted. A text that is NULL, NaN and
-// infinities become null. Bytes of texts and keys that are not UTF-8 become '?'.
+// The constructors. They never return NULL; the program ends when memory is exhausted. A NULL text becomes null, and so
+// do NaN and infinities. Bytes of texts and keys that are not UTF-8 become '?'.
 json_t *json_make_object(void);
 json_t *json_make_array(void);
 json_t *json_make_string(const char *text);
@@ -41,7 +41,7 @@ json_t *json_make_format(const char *format, ...) __attribute__((format(printf, 
 // null.
 json_t *json_make(const char *format, ...);
 // Set and append; they take the reference. A NULL value sets no member of an object, but becomes null in an array. -1
-// if there is no object or array.
+// if nothing was set or appended.
 int json_put(json_t *object, const char *key, json_t *value);
 int json_add(json_t *array, json_t *value);
 // Like json_dumps, for any value.
@@ -87,7 +87,7 @@ json_t *json_parse(const char *text, struct error *err);
 
 // Prints a document for people and programs, indented, numbers with all their digits.
 void json_print(const json_t *, FILE *);
-// A document of docs/json.md: "format" and "version", followed by the members of an object, whose reference it
+// A document as in docs/json.md: "format" and "version", followed by the members of an object, whose reference it
 // takes. New reference. json_print_document prints it.
 json_t *json_document(const char *format, int version, json_t *members);
 void json_print_document(const char *format, int version, json_t *members, FILE *);

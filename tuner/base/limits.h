@@ -5,7 +5,7 @@
 enum {
     JOB_MAX_PROBLEMS = 64, // tuned and verified
     JOB_SAMPLES = 12,      // problems sampled from a range
-    JOB_SAMPLES_HELD = 3,  // with a kernel for each problem, every third is held back
+    JOB_SAMPLES_HELD = 3,  // with a kernel for each problem, every third problem is held back
     JOB_MAX_STAGES = 8,
     JOB_MAX_LAUNCHES = 1024,  // in all stages on one problem, repetitions included
     JOB_MAX_LOOPS = 4,        // of a stage

@@ -47,7 +47,7 @@ static inline void memory_free_local(void *local)
         (b) = kept_;               \
     } while (0)
 
-// The smallest multiple of `unit` that is not below n.
+// The smallest multiple of `unit` that is at least n.
 static inline size_t round_up(size_t n, size_t unit)
 {
     return (n + unit - 1) / unit * unit;

@@ -10,7 +10,7 @@ bool output_is_stdout(const char *path);
 // standard output.
 bool output_is_stream(const char *path);
 
-// Creates the folders that a file lies in, like mkdir -p. -1 with a message.
+// Creates the folders of a path's file, like mkdir -p. -1 with a message.
 int output_make_folders(const char *path, struct error *);
 
 // Writes all bytes to a descriptor, continuing after interruptions. -1 with errno.

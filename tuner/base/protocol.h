@@ -3,7 +3,7 @@
 // the log. A worker answers requests in order, and ends when its stdin ends. Times are seconds and sizes bytes.
 //
 // Messages are structs with one table each (tuner/base/record.h), in the files of tuner/protocol, which explain them:
-// candidate.h (what a GPU is given), trial_message.h, count_message.h, final_message.h, profile_message.h (also
+// candidate.h (what a GPU receives), trial_message.h, count_message.h, final_message.h, profile_message.h (also
 // "sanitize"), job_message.h, problem_message.h, compile_message.h. Members that are unknown, "", 0 or false are mostly
 // left out, and members that are missing or null are unknown. The other messages are described here.
 //
@@ -34,8 +34,8 @@
 //    "entries":["gemm_simt"],"options":["-lineinfo"],"defines":{"BLOCK_M":"128"},
 //    "cache":"out/cache","deadline":60.0,"memory":4294967296}
 //   <- compile_message.h
-//     All other members: struct compile_request. {"op":"hello","compiler":"nvcc"} asks for nvcc's version instead:
-//     "status":"error" where there is none.
+//     All other members: struct compile_request. {"op":"hello","compiler":"nvcc"} asks for nvcc's version instead; the
+//     status is "error" if there is no nvcc.
 //
 //   {"id":3,"op":"build","arch":"sm_90a","source":"/t/x.cu","options":["-I/cub"],"functions":["f"],"cache":"out/cache",
 //    "deadline":60.0,"memory":4294967296,"host_headers":false}
@@ -55,11 +55,11 @@
 //       "libraries":{"cublas":"13.0.2"}|{"missing":"why not"},"nvml":true,
 //       "counters":{"available":true,"chip":"gh100","reason":"","missing":[".."],
 //         "metrics":[{"key":"icache_misses","metric":"sm__...","unit":"..","description":".."}]}}
-//     Where a recording answers: "replayed":true,"recording":{"source_hash":"..32 hex.."|"","rounds":40,"when":..}: the
+//     If a recording answers: "replayed":true,"recording":{"source_hash":"..32 hex.."|"","rounds":40,"when":..}: the
 //     source that was measured, and the number of rounds and the time of the recording's own final (0: it has none);
-//     and "recorded":{"job":"sgemm","parameters":["BLOCK_M",..],"problems":["M=2048,..",..]}: whose recording it is.
-//     With "counters":false CUPTI is not loaded, and the answer has no "counters": loading takes 0.9 s and makes every
-//     later launch 0.5 us longer.
+//     and "recorded":{"job":"sgemm","parameters":["BLOCK_M",..],"problems":["M=2048,..",..]}: what was recorded. With
+//     "counters":false CUPTI is not loaded, and the answer has no "counters": loading takes 0.9 s and makes every later
+//     launch 0.5 us longer.
 //
 //   {"id":1,"op":"identify"}                    does nothing on the device, where another process may be timing
 //   <- {"id":1,"status":"ok","device":{"name":"NVIDIA H200","driver":"580.159.04"}}
@@ -75,10 +75,10 @@
 //   {"id":8,"op":"ceilings","pipes":["wgmma bf16","memory", ..],"lasting":true}
 //   <- {"id":8,"status":"ok","wgmma_bf16_flops_per_second":6.9e14,"bytes_per_second":4.5e12,
 //       "lasting":{"wgmma_bf16_flops_per_second":{"clock_mhz":1395,"first":8.1e14,"seconds":0.3}}}
-//     Measures the units of these names (execution_unit.h), without "pipes" all that have no macro there. The members
-//     are the keys of that table; units that the device does not have are left out. "lasting": for units whose power
-//     lowers the clock, the rate over the last third of "seconds" replaces that of the fastest launch, which is then
-//     "first".
+//     Measures the units with these names (execution_unit.h); without "pipes", all that have no macro there. The
+//     members are the keys of that table; units that the device does not have are left out. "lasting": for units whose
+//     power lowers the clock, the rate over the last third of "seconds" replaces that of the fastest launch, which is
+//     then "first".
 #pragma once
 
 // Raised when messages change in a way that workers of another build do not understand.

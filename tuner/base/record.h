@@ -1,6 +1,6 @@
 // C structs as JSON objects. One table describes a struct: the name of each member in JSON, where it is in the struct,
-// its type, and its range. Writing, reading and the checks of both follow the table, so that no message needs a reader
-// and a writer of its own.
+// its type, and its range. Writing, reading and the checks of both follow the table, so that no message needs its own
+// reader and writer.
 //
 //     struct box { const char *name; double width; const struct side *sides; size_t side_count; };
 //     static const struct record_field box_fields[] = {
@@ -50,7 +50,7 @@ enum record_flags {
 struct record;
 
 struct record_number {
-    double real; // NaN where it is unknown
+    double real; // NaN: unknown
     bool whole;  // it is an integer
     int64_t integer;
 };
@@ -62,11 +62,11 @@ struct record_field {
     size_t offset, count; // of the member, and of the size_t with its number of elements
     size_t length;        // of RECORD_ARRAY
     unsigned flags;
-    double low, high;         // the range that is allowed; any number if high is not above low
+    double low, high;         // the allowed range; if high is not above low, that of the type
     double fallback;          // for a bool, an integer or a word: the value that means unknown
     const char *const *words; // for RECORD_WORD, NULL-terminated
     const struct record *of;
-    const struct record *(*made)(void); // in place of `of`, for a table that is made at run time
+    const struct record *(*made)(void); // instead of `of`, for a table that is made at run time
 };
 
 struct record {

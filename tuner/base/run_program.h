@@ -30,14 +30,13 @@ enum { PROGRAM_OUTPUT_MOST = 1 << 22, PROGRAM_FILE = 3, PROGRAM_QUIET = 3 };
 // message when it cannot be started.
 int run_program(const struct program_run *, struct program_end *, struct error *);
 
-// The path of an executable file, malloc'ed; NULL where there is none. `length` is that of the folder's name.
+// The path of an executable file, malloc'ed; NULL if there is none. `length` is that of the folder's name.
 char *program_in_folder(const char *folder, size_t length, const char *name);
 char *program_on_path(const char *name);
 // The same in a toolkit's folder "bin".
 char *program_of_toolkit(const char *home, const char *name);
 
-// A fresh folder for the files of one piece of work, under $TMPDIR or /tmp.
-// <temporary folder>/sweetspot-<what>-XXXXXX. -1 with a message.
+// Creates a folder for the files of one piece of work: <$TMPDIR or /tmp>/sweetspot-<what>-XXXXXX. -1 with a message.
 int work_folder_make(const char *what, char path[PATH_MAX], struct error *);
 // Removes the folder with everything in it. Links are removed, not followed.
 void work_folder_remove(const char *path);

@@ -5,11 +5,11 @@
 
 #include "tuner/base/json.h"
 
-// A setting is one row, from which the member of its struct and the row of its table are made:
+// A setting is one row, which defines the member of its struct and the row of its table:
 //
 //     x(kind, place, member, name, fallback, low, high, meaning)
 //
-// `kind` and `place` are those of the enums below. Durations are in seconds.
+// `kind` and `place` are from the enums below. Durations are in seconds.
 // clang-format off
 #define VERIFY_SETTINGS(x) \
     x(BOOL, SHARED, enabled, "enabled", 1, 0, 1, \

@@ -48,10 +48,10 @@ size_t text_distance(const char *a, const char *b);
 // The word of a NULL-terminated list that is nearest to `word`, at most a third of its length (but at least 1) away; or
 // NULL.
 const char *text_nearest(const char *word, const char *const *words);
-// The words of a NULL-terminated list with a separator between them. malloc'ed.
+// The words of a NULL-terminated list, joined by a separator. malloc'ed.
 char *text_join(const char *const *words, const char *separator);
 // The message for a word that is not in the list: "unknown strategy 'rendom'; did you mean 'random'? (known: default,
-// random)", or without a near one "unknown strategy 'x' (known: default, random)". malloc'ed.
+// random)", or, if no word is near, "unknown strategy 'x' (known: default, random)". malloc'ed.
 char *text_unknown(const char *what, const char *word, const char *const *words);
 
 // In the text of a configuration, "A=1,B=x": where the next NAME=VALUE begins, after a comma that a name and '='
@@ -59,7 +59,7 @@ char *text_unknown(const char *what, const char *word, const char *const *words)
 // texts can be split without a list of the names. *length (`length` may be NULL) is that of the text before it.
 const char *text_next_item(const char *text, size_t *length);
 
-// A command line of the words of a NULL-terminated list, quoted for the shell where they need it. malloc'ed.
+// A command line from the words of a NULL-terminated list, quoted for the shell where necessary. malloc'ed.
 char *text_command(const char *const *words);
 
 // "8h", "90s", "1h30m", "250ms", "20us", "2d", or a plain number of seconds. 0 with *seconds set, or -1.
@@ -68,13 +68,13 @@ int text_duration(const char *text, double *seconds);
 #define TEXT_ROOM (char[192]){0}, 192
 // The reverse of text_duration, short: "8h", "1h30m", "42s", "61.4us". Returns `out`.
 char *text_show_duration(double seconds, char *out, size_t size);
-// A number with as few digits as read back as the same number: "0.0013". Returns `out`; 32 bytes suffice.
+// A number with the fewest digits that read back as the same number: "0.0013". Returns `out`; 32 bytes suffice.
 char *text_show_number(double value, char *out, size_t size);
 
 // The absolute, normalised form of `path`, relative to `directory` unless it is absolute. malloc'ed. The file need not
 // exist.
 char *text_join_path(const char *directory, const char *path);
-// The number of an architecture, of at most four digits: 90 for "sm_90a"; 0 for a text of another form.
+// The number of an architecture, at most four digits: 90 for "sm_90a"; 0 for a text in another form.
 int text_architecture(const char *arch);
 // The folder of a path ("." when it has none). malloc'ed.
 char *text_directory(const char *path);

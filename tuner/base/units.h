@@ -1,5 +1,6 @@
 // A candidate whose stages are compiled with different macros has several cubins, its units. They are joined in one
-// file, so that it can be cached, hashed, stored and shipped in one piece. A file with one cubin is that cubin.
+// file, so that the candidate can be cached, hashed, stored and shipped in one piece. A file with one cubin is that
+// cubin.
 //
 // The file begins with a mark and the number of units; then offset and size of each, as 64-bit numbers of this machine;
 // then the cubins, at multiples of 64 bytes. A unit that a configuration does not use has size 0.

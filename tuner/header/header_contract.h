@@ -14,7 +14,7 @@
 //    "objects":[{"name":"image","kind":"texture"|"surface","type":"f32","direction":"in","about":"array, ..",
 //                "size":["C","C"]}]                       texels, the contiguous dimension first
 //
-// A section of a Python file has "python":true, Python text in place of C, and in its buffers also
+// A section of a Python file has "python":true, Python text instead of C, and in its buffers also
 //
 //    "shape":["size_M","size_K"],"ld":"C","zero":true|"filled":true       ld: of rows that are apart; zero, filled: of
 //                                                               scratch, with a fill of zeros or another one

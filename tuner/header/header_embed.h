@@ -35,8 +35,8 @@ typedef unsigned char *binary_parser(const char *text, size_t size);
 int binary_list_read(struct binary_list *, const char *path, binary_parser *, struct error *);
 void header_put_binary_mark(FILE *, const struct embedded_binary *);
 
-// Writes the arrays of all sections that have a binary, with their texts for sweetspot_runtime.c, and that file next to
-// them; writes nothing if no section has one. Binaries that are not in the list are added to it from the existing file.
+// Writes the binaries of all sections as arrays, with their texts for sweetspot_runtime.c, and writes that file next to
+// them; nothing if no section has a binary. Binaries that are not in the list are added to it from the existing file.
 // -1 with a message, also when that file is not of this kind.
 int header_embed_write(const char *header, const json_t *sections, struct binary_list *, struct error *);
 

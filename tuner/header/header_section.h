@@ -1,6 +1,6 @@
 // A header's section for one device: a JSON object made from a job, its store's environment, the winning trial and, if
-// there is one, the final. header.c renders it; the same object, in a comment of the header, lets a header for another
-// device be merged in later.
+// there is one, the final. header.c renders it; the same object is also in a comment of the header, so that a header
+// for another device can be merged in later.
 //
 //   {"version":2,"job":"sgemm","template":"gemm_simt.cu","source_hash":"..32 hex..",
 //    "device":"NVIDIA H200","arch":"sm_90a","driver":"..","compiler":"nvrtc 13.0",
@@ -79,6 +79,6 @@ size_t header_first_of_device(const json_t *sections, size_t section);
 // Whether any section has a binary.
 bool header_embeds(const json_t *sections);
 
-// Whether a section is the fallback's, and the number of that section among all of them, or -1.
+// Whether a section is the fallback's, and the number of the fallback's section among all of them, or -1.
 bool header_is_fallback(const json_t *section);
 int header_fallback_of(const json_t *sections);

@@ -37,9 +37,10 @@ void store_close(struct store *);
 const char *store_rescued_copy(const struct store *);
 
 // Refuses a second tuner on the same store: takes a lock that the system releases when the process dies. -1 with "...
-// is being tuned by process 1234" otherwise. Readers (status, header, compare, export) need no lock. Two things are
-// locked: <store>.lock, which lies next to the file that a symbolic link leads to and is not removed, and, for tuners
-// on the same machine, a name made from the file's identity, which cannot be removed. store_close releases the lock.
+// is being tuned by process 1234" if another tuner has it. Readers (status, header, compare, export) need no lock. Two
+// things are locked: <store>.lock, which is next to the file that a symbolic link leads to and is not removed, and, for
+// tuners on the same machine, a name made from the file's identity, which cannot be removed. store_close releases the
+// lock.
 int store_lock(struct store *, struct error *);
 // The process that holds the lock; 0: none.
 long store_holder(struct store *);
@@ -61,7 +62,7 @@ int store_each_environment(struct store *, int (*visit)(void *user, const struct
 // Commits one finished trial in one transaction; sets trial->id. A second trial of the same configuration in the same
 // environment is an error.
 int store_add(struct store *, struct trial *, struct error *);
-// Commits several in one transaction: all of them, or none.
+// Commits several trials in one transaction: all of them, or none.
 int store_add_all(struct store *, struct trial *const *trials, size_t count, struct error *);
 // Changes the verdict on a stored trial: from then on it has this status and reason wherever it is read, counted or
 // ranked. The stored result stays, and counts again if a later verdict says so.
@@ -74,8 +75,8 @@ int store_add_retry(struct store *, const struct trial *, struct error *);
 // Adds counters to committed trials, in one transaction.
 int store_add_counters(struct store *, int64_t trial, const struct trial_counter *, size_t count, struct error *);
 
-// Looks up a configuration of the current environment. 0 found, 1 not found, -1 error. The trial and its data
-// live until the next call of store_find, store_get or store_close.
+// Looks up the trial of a configuration in the current environment. 0 found, 1 not found, -1 error. The trial and its
+// data live until the next call of store_find, store_get or store_close.
 int store_find(struct store *, const char *config, struct trial *, struct error *);
 int store_get(struct store *, int64_t id, struct trial *, struct error *); // by id, in any environment
 // Calls visit for every trial of the current environment: in order of id, or best objective first (`best`: only status
@@ -89,8 +90,8 @@ int store_each(struct store *, bool best, int64_t limit, unsigned parts, int (*v
 // seconds. visit must not use the store.
 int store_scan(struct store *, int (*visit)(void *user, const struct trial *), void *user, struct error *err);
 // Calls visit for the best trials of the store's other environments (another device, problem or version of the source):
-// first the best of each, then the second best ..., at most `limit`. Searches start with them, and they must be
-// measured again. Strings live during the call.
+// first the best of each, then the second best ..., at most `limit`. A search starts with these configurations and must
+// measure them again. Strings live during the call.
 int store_each_elsewhere(struct store *, int64_t limit,
                          int (*visit)(void *user, const char *config, const char *device), void *user, struct error *);
 // The number of trials by status in the current environment.
@@ -102,7 +103,7 @@ int64_t *store_uncounted(struct store *, int64_t *count, struct error *);
 // end, "baselines", "ceilings", "device" and "job" from its beginning, "final", "open_final" (interrupted, with its
 // rounds), "builds" (NVRTC's against nvcc's), "gate". Documents of a trial: "profile", "findings", "limits",
 // "sanitized", "binary".
-// They belong to the environment that is current when they are put, and are found only there. If no environment is
+// They belong to the environment that is current when they are stored, and are found only there. If no environment is
 // current, they belong to the whole store and are found in every environment. Documents of one trial ("findings",
 // "limits") are separate and are found by its number, which is 0 for the others.
 int store_put_document(struct store *, int64_t trial, const char *kind, const json_t *, struct error *);

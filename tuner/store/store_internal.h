@@ -53,7 +53,7 @@ struct store {
     struct arena found, session, blob; // results of store_find, store_last_environment, store_get_blob
     bool reading;                      // a transaction of store_begin_reading is open
     char *rows;                        // room for the rows of a trial while they are read
-    size_t row_room;                   // bytes of it
+    size_t row_room;                   // its bytes
 };
 
 // errno of the last failure: the connection's or, if SQLite noted none there, that of the database's or the log's file.
@@ -65,7 +65,7 @@ int store_failed(struct store *, struct error *err);
 
 // The statement, reset and without bindings; NULL with a message.
 sqlite3_stmt *store_statement(struct store *, enum statement, struct error *err);
-// A statement that is used once: prepared here, finalized by the caller.
+// Prepares a statement that is used once; the caller finalizes it.
 int store_prepare(struct store *, const char *text, sqlite3_stmt **statement, struct error *err);
 // For autorelease: store_reset for a statement from store_statement, store_finalize for one that is used once.
 static inline void store_reset(sqlite3_stmt **statement)
@@ -77,7 +77,7 @@ static inline void store_finalize(sqlite3_stmt **statement)
 {
     sqlite3_finalize(*statement);
 }
-// Runs a statement that gives no rows. 0, or -1 with a message.
+// Runs a statement that returns no rows. 0, or -1 with a message.
 int store_run(struct store *, sqlite3_stmt *, struct error *err);
 // The next row of a query: 1, 0 when there is none, -1 with a message.
 int store_step(struct store *, sqlite3_stmt *, struct error *err);
@@ -138,8 +138,8 @@ int store_renew_views(struct store *, struct error *err);
 enum { STORE_APPLICATION_ID = 0x73777370, STORE_BUSY_MS = 10000 }; // "swsp"; how long to wait for another program
 
 // store_schema.c: store_create writes a new, empty store, unless there is one already. store_find_file checks that
-// there is a regular file. store_inspect checks, before SQLite reads or changes the file, whether by its first bytes it
-// can be a store of this version.
+// there is a regular file. store_inspect checks the first bytes, before SQLite reads or changes the file, to see
+// whether it can be a store of this version.
 int store_create(const char *path, struct error *err);
 int store_find_file(const char *path, struct error *err);
 int store_inspect(sqlite3 *, const char *path, struct error *err);

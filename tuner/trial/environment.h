@@ -14,7 +14,7 @@
 
 enum { ENVIRONMENT_VERSION = 1 }; // of the table and the text; a new version changes all keys
 
-// All strings; "" where unknown.
+// All are strings; "" if unknown.
 struct environment {
     const char *key;         // 32 hex digits: environment_key(settings)
     const char *job;         // job name

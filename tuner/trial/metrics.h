@@ -30,8 +30,8 @@ const struct metric_set *metrics_find(const char *set_name);
 // The first row with that key in any set, or NULL.
 const struct metric *metrics_find_key(const char *key);
 
-// Whether the metric is meant for a chip, given by CUPTI's name for it ("GH100"). counters_open() finds out
-// whether this CUPTI has it, and leaves out what is missing.
+// Whether the metric is meant for a chip, which is given by CUPTI's name for it ("GH100"). counters_open() finds out
+// which metrics this CUPTI has, and leaves out the others.
 bool metric_applies(const struct metric *metric, const char *chip);
 
 // Whether a job may ask for `name`: a set, or a hardware metric with its roll-up (only CUPTI knows whether a chip has

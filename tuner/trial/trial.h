@@ -1,7 +1,7 @@
 // A trial: one configuration, its outcome, and every known figure about it.
 //
-// The rows of trial_figures.h list the figures, and define the members of these structs for them. Unknown is NaN for a
-// real, -1 for an integer, "" for a text: trial_field.h clears a struct to that.
+// The rows of trial_figures.h list the figures, and define the members of these structs for them. Unknown values are
+// NaN for a real, -1 for an integer, and "" for a text; trial_field.h clears a struct to these.
 #pragma once
 
 #include "tuner/base/base.h"
