@@ -47,7 +47,7 @@ struct final_request {
 
 // The energy of one execution, by the rule of tuner/gpu/energy.h.
 struct energy_figures {
-    struct interval joules; // the interval is the range over parts of the measurement, not a confidence interval
+    struct interval joules; // the interval is computed from parts of the measurement, not a confidence interval
     double watts;           // mean power of the board while the work was repeated, its preparation included
     double clock_mhz;       // mean SM clock; NaN: unknown
     double share;           // of a repetition's energy that its preparation takes, which is not in `joules`
