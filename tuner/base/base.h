@@ -1,5 +1,5 @@
-// What nearly every file of tuner/ needs: the standard library's headers of numbers, texts and memory, and this
-// folder's errors, memory and texts. search/ and tuner/policy, which do no input and output, name their headers.
+// Headers that nearly every file of tuner/ needs: the standard library's for numbers, texts and memory, and this
+// folder's for errors, memory and texts. search/ and tuner/policy, which do no I/O, include only what they need.
 #pragma once
 
 #include <inttypes.h>

@@ -1,5 +1,4 @@
-// Words of the job file that are also the protocol's: a buffer's direction and contents, and the kinds of
-// implementations.
+// Words that job files and the protocol share: directions and contents of buffers, and kinds of implementations.
 #pragma once
 
 #include <stdbool.h>
@@ -12,45 +11,45 @@ static inline bool direction_writes(enum direction d)
     return d == DIRECTION_OUT || d == DIRECTION_INOUT;
 }
 
-// kernels/support.cu has the same numbers of those before the file.
+// kernels/support.cu uses the same numbers for the kinds before FILL_NPY.
 enum fill_kind {
     FILL_UNIFORM, // low <= x < high
     FILL_NORMAL,  // mean 0, deviation 1
     FILL_INTEGER, // low <= x <= high
     FILL_ZERO,
     FILL_CONSTANT,
-    FILL_INDEX,     // the element's number
-    FILL_NONFINITE, // as uniform, some of them infinite or NaN
-    FILL_ZEROS,     // as uniform, half of them 0 or -0
-    FILL_NPY,       // a file
+    FILL_INDEX,     // the element's index
+    FILL_NONFINITE, // as uniform, but some are infinite or NaN
+    FILL_ZEROS,     // as uniform, but half are 0 or -0
+    FILL_NPY,       // from a file
     // kernels/host_fill.h:
     FILL_SORTED, // low <= x <= high, ascending
     FILL_PERMUTATION,
     FILL_OFFSETS,  // 0, ascending to a total: where the rows of a sparse matrix begin
-    FILL_ADDRESSES // of other buffers, wherever they lie (tuner/gpu/addresses.h)
+    FILL_ADDRESSES // addresses in other buffers, wherever those are (tuner/gpu/addresses.h)
 };
 
-// The words by number, ended by NULL.
+// The words by number, NULL-terminated.
 extern const char *const direction_text[];
 extern const char *const fill_text[];
 
-// Index of a word in a table that NULL ends, or -1. `word` may be NULL.
+// Index of a word in a NULL-terminated table, or -1. `word` may be NULL.
 int word_find(const char *const *words, const char *word);
 
-// The kinds of implementations (tuner/job/implementation.h), for requests as well.
+// The kinds of implementations (tuner/job/implementation.h), which requests use too.
 enum implementation_kind {
     IMPLEMENTATION_NONE,
-    IMPLEMENTATION_CONFIGURATION, // of the job's space
-    IMPLEMENTATION_KERNEL,        // in a source
+    IMPLEMENTATION_CONFIGURATION, // a configuration of the job's space
+    IMPLEMENTATION_KERNEL,        // a kernel in a source
     IMPLEMENTATION_BINARY,        // a kernel in a cubin or in PTX
-    IMPLEMENTATION_OPERATION,     // that a library, or the program itself, computes
+    IMPLEMENTATION_OPERATION,     // computed by a library, or by the program itself
     IMPLEMENTATION_LIBRARY,       // a function of a shared library
-    IMPLEMENTATION_COMMAND,       // of the shell
+    IMPLEMENTATION_COMMAND,       // a shell command
     IMPLEMENTATION_FILES,         // .npy files with the results
 };
 
 extern const char *const implementation_words[]; // by kind, NULL-terminated
 
-// The alignment that a header promises to kernels for the addresses of buffers, and that verification does not exceed.
-// The widest access of one thread, in bytes: 32 from sm_100 on, 16 before (PTX ISA, `ld`).
+// The alignment of buffers, in bytes, that a header promises to kernels, and that verification does not exceed. It is
+// the widest access of one thread: 32 from sm_100 on, 16 before (PTX ISA, `ld`).
 int promised_alignment(const char *arch);

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 enum {
-    FILES_MOST = 1 << 16, // not more: some programs close all that they could have open, one by one
-    FILES_SPARE = 64,     // no pipe takes the last ones, which the store and the log need
+    FILES_MOST = 1 << 16, // not more: some programs close every possible descriptor, one by one
+    FILES_SPARE = 64,     // not for pipes: the store and the log need the last ones
     AT_A_TIME = 64 << 10, // bytes of output
     ROUNDS = 100,         // of ending orphans
     MARK_SIZE = 64,
@@ -26,7 +26,7 @@ void orphans_adopt(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-// A file of the kernel's lists the children of each thread.
+// Linux lists the children of each thread in a file under /proc.
 void orphans_list(struct children *all)
 {
     all->count = 0;
@@ -48,7 +48,7 @@ static void write_mark(char out[MARK_SIZE], pid_t parent, unsigned mark)
     snprintf(out, MARK_SIZE, "%ld.%u", (long)parent, mark);
 }
 
-// In a new process, before exec: it and all that it starts have mark number `mark` of the process `parent`.
+// Called in a new process, before exec: gives it and all that it starts mark number `mark` of the process `parent`.
 static void orphans_mark(pid_t parent, unsigned mark)
 {
     char value[MARK_SIZE];
@@ -108,7 +108,7 @@ int child_poll(const struct child *c, bool reads, bool writes, struct pollfd *p)
     return n;
 }
 
-// Three pipes for each of many children are more than the usual 1024 files. Children get the limit that was there.
+// Three pipes for each of many children can exceed the usual limit of 1024 files. Children get the original limit.
 static struct rlimit files_before, files_now;
 
 static void make_room(void)
@@ -120,7 +120,7 @@ static void make_room(void)
     if (setrlimit(RLIMIT_NOFILE, &files_now)) files_now = files_before;
 }
 
-// Whether pipes that end with this descriptor leave enough of the others.
+// Whether enough descriptors are left if this is the last one of the pipes.
 static bool leaves_spare(int descriptor)
 {
     rlim_t all = files_now.rlim_cur, spare = all / 8 < FILES_SPARE ? all / 8 : FILES_SPARE;
@@ -184,7 +184,8 @@ fail:
 void child_kill(struct child *c, int *status)
 {
     if (!c->pid) return;
-    // Orphans first, while they can be told by their mark and reaped. The group has those that dropped it.
+    // With a mark, orphans are ended first, while it identifies them and they can be reaped. Those that dropped the
+    // mark are ended with the group.
     if (c->mark || kill(-c->pid, SIGKILL)) kill(c->pid, SIGKILL);
     while (waitpid(c->pid, status, 0) < 0 && errno == EINTR) {
     }
@@ -201,7 +202,7 @@ bool child_ended(struct child *c, int *status)
 {
     siginfo_t info = {0};
     if (!c->pid || waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid) return false;
-    child_kill(c, status); // what is left of its group; its own status stays
+    child_kill(c, status); // ends what is left of its group; its own status is kept
     return true;
 }
 
@@ -256,7 +257,7 @@ void child_output_read(struct child_output *w, int *fd, child_output_visitor *vi
         if (n < 0) return;
         if (n == 0) {
             end_line(w, visit, user);
-            child_close(fd); // poll would return at once for ever
+            child_close(fd); // otherwise poll would always return at once
             return;
         }
         child_output_take(w, bytes, (size_t)n, visit, user);

@@ -1,4 +1,4 @@
-// Clocks. Not for `search/`: what a strategy proposes depends on seed and results alone.
+// Clocks. Not for `search/`: a strategy's proposals depend only on the seed and the results.
 #pragma once
 
 double clock_now(void);  // s, monotonic, from an arbitrary start

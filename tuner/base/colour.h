@@ -1,4 +1,4 @@
-// Colours of words on a terminal. In a file or a pipe, with NO_COLOR set or TERM=dumb there are none.
+// Colours of words on a terminal. There are none in a file or a pipe, with NO_COLOR set, or with TERM=dumb.
 #pragma once
 
 #include <stdio.h>

@@ -66,7 +66,7 @@ bool shared_library_is_source(const char *path)
     return word_find(endings, strrchr(path, '.')) >= 0;
 }
 
-// Whether a file's head is of this program's kind of machine.
+// Whether a file is for the kind of machine that this program runs on.
 static bool same_machine(const Elf64_Ehdr *head)
 {
     Elf64_Ehdr own;
@@ -157,7 +157,7 @@ char *shared_library_lacks(const struct shared_library *l, const char *path, con
                        nearest ? nearest : "", nearest ? "'?" : "");
 }
 
-// Of the Itanium C++ ABI's names, those of variables are read: <length><name>, and N .. E around several, with L for
+// Only names of variables are read (Itanium C++ ABI): <length><name>, or N .. E around several of these, with L for
 // internal linkage.
 static bool is_unnamed(const char *part, size_t length)
 {
@@ -165,7 +165,7 @@ static bool is_unnamed(const char *part, size_t length)
            memmem(part, length, "_GLOBAL__N_", 11);
 }
 
-// Reads "4coef" at *at; 0: there is none.
+// Reads a part such as "4coef" at *at; 0: there is none.
 static size_t read_part(const char **at, const char **part)
 {
     char *end;

@@ -1,5 +1,5 @@
-// 64-bit ELF files in memory: cubins and shared libraries. Nothing that they say of themselves is believed: elf_open
-// holds every section against the file's size, and the functions below every index and offset against the sections.
+// 64-bit ELF files in memory: cubins and shared libraries. Nothing in them is trusted: elf_open checks every section
+// against the file's size, and the functions below check every index and offset against the sections.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -9,54 +9,55 @@ struct elf_file {
     const unsigned char *bytes; // borrowed
     size_t size;
     Elf64_Ehdr head;
-    Elf64_Shdr names; // of the sections
+    Elf64_Shdr names; // the section that has the names of all sections
 };
 
 // NULL, or what is wrong with the file: "is not a 64-bit ELF file" or "is cut off". The head is zero unless the file
-// begins as an ELF file.
+// begins like an ELF file.
 const char *elf_open(struct elf_file *, const void *bytes, size_t size);
 // False: there is no such section.
 bool elf_section(const struct elf_file *, size_t index, Elf64_Shdr *);
-// The first section whose name is `prefix` and `name`, and its index; 0: there is none.
+// Finds the first section whose name is `prefix` followed by `name`, and returns its index; 0: there is none.
 uint32_t elf_find(const struct elf_file *, const char *prefix, const char *name, Elf64_Shdr *);
-// The bytes of a section, sh_size of them; NULL where the file has none.
+// The bytes of a section, sh_size of them; NULL if the file has none.
 const unsigned char *elf_bytes(const struct elf_file *, const Elf64_Shdr *);
-// The text at an offset of a table of texts; NULL when it does not end within the table.
+// The text at an offset of a string table; NULL when it does not end within the table.
 const char *elf_text(const struct elf_file *, const Elf64_Shdr *table, uint64_t offset);
-// A symbol of a table of symbols, and its name; *name (may be NULL) is NULL where it lies outside. False: the table has
-// no so many.
+// A symbol of a symbol table, and its name; *name (`name` may be NULL) is NULL if it lies outside its table. False: the
+// table has fewer symbols.
 bool elf_symbol(const struct elf_file *, const Elf64_Shdr *table, size_t index, Elf64_Sym *, const char **name);
 
-// The name of a section of a cubin that has code, constants or attributes of kernels; NULL: others, such as the lines
-// and paths of its sources.
+// The name of a cubin's section if it has code, constants or attributes of kernels; NULL for other sections, such as
+// those with the lines and paths of its sources.
 const char *elf_code_name(const struct elf_file *, const Elf64_Shdr *);
 
-// The symbol of the kernel number `index` in a cubin, each of which has a section ".text.NAME"; NULL after the last,
-// and where it is no cubin. Borrowed from the cubin.
+// The symbol of kernel number `index` in a cubin, where each kernel has a section ".text.NAME". NULL after the last
+// kernel, and if this is not a cubin. Borrowed from the cubin.
 const char *elf_kernel(const void *cubin, size_t size, size_t index);
 
 // The functions that a shared library defines, read from its file (ELF), without loading it.
 struct shared_library {
     unsigned char *bytes;
     size_t size, function_count;
-    const char **functions; // that it defines; ends with NULL, or NULL
+    const char **functions; // names, NULL-terminated; NULL if it defines none
 };
 
 // Whether a file's name is that of a source that can be built into a library: .cu, .c, .cc, .cpp or .cxx.
 bool shared_library_is_source(const char *path);
-// NULL: it is a shared library of this machine; else why not, static text ("is not a shared library"). Release it in
-// any case.
+// Returns NULL if the file is a shared library for this machine, else the reason as static text ("is not a shared
+// library"). Release it in any case.
 const char *shared_library_read(struct shared_library *, const char *path);
 void shared_library_release(struct shared_library *);
-// Why it has no function of this name, with the nearest, malloc'ed; NULL: it has one. `path` is for the message.
+// The message that a library has no function of this name, with the nearest name, malloc'ed; NULL if it has one. `path`
+// is for the message.
 char *shared_library_lacks(const struct shared_library *, const char *path, const char *function);
 
 // Names of variables in compiled code: "_ZN2ns4coefE" is ns::coef.
-// Whether a symbol is the variable of this name: as it is, or with its namespaces ("ns::coef"; unnamed ones are left
-// out). The name may also be the symbol itself, which is the way to name a variable template's instance.
+// Whether a symbol is the variable of this name, including its namespaces ("ns::coef"; unnamed ones are left out). The
+// name may also be the symbol itself, which is how to name an instance of a variable template.
 bool symbol_is(const char *symbol, const char *name);
-// The variable's name with its namespaces, in `out`, or the symbol itself where it is of another kind or too long.
+// The variable's name with its namespaces, in `out`, or the symbol itself if it is of another kind or too long.
 enum { SYMBOL_TEXT_SIZE = 256 };
 const char *symbol_text(const char *symbol, char out[SYMBOL_TEXT_SIZE]);
-// "_Z5scalePKfPfi" is `scale`: whether a mangled name holds this one, with its length before it.
+// Whether a mangled name contains this name, preceded by its length: "_Z5scalePKfPfi" contains `scale`.
 bool symbol_mangles(const char *symbol, const char *name);

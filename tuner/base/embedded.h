@@ -14,7 +14,7 @@ const char *embedded_support(void);       // kernels/support_elements.cuh, _memo
 const char *embedded_ceilings(void);      // kernels/ceilings.cu
 const char *embedded_fn_arithmetic(void); // search/space/fn_arithmetic.h
 const char *embedded_fn_selector(void);   // search/space/fn_selector.h
-// tuner/header/*.in: what a header has as it stands
+// tuner/header/*.in: parts that headers contain unchanged
 const char *embedded_header_function(void);
 const char *embedded_header_call(void);
 const char *embedded_header_shape(void);

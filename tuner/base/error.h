@@ -1,6 +1,6 @@
-// An error message on its way up: the lower layer writes what went wrong, upper layers put in front
-// where ("configs/sgemm.cfg:12: ..."). Functions that can fail return 0, or a negative code after
-// filling the struct that their caller owns. A candidate's failure is a trial's status, never an error.
+// An error message on its way up: the lower layer writes what went wrong, upper layers put the location in front
+// ("configs/sgemm.cfg:12: ..."). Functions that can fail return 0, or a negative code after filling the struct that
+// their caller owns. A candidate's failure is a trial's status, never an error.
 #pragma once
 
 #include <stdbool.h>
@@ -15,10 +15,10 @@ struct error {
 // `err` may be NULL: the message is dropped.
 int error_set(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Puts "prefix: " in front of the message; cuts what does not fit. Always returns -1.
+// Puts "prefix: " in front of the message; cuts the text that does not fit. Always returns -1.
 int error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Prints the message and ends the program: memory is exhausted, or there is a mistake in the program.
+// Prints the message and ends the program: memory is exhausted, or the program has a bug.
 _Noreturn void error_abort(const char *message);
 
 // Why a program ends before its work is done, and the exit status that this leads to.

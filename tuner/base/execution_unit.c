@@ -68,9 +68,9 @@ const struct execution_unit execution_units[UNIT_COUNT] = {
 };
 // clang-format on
 
-// Operations a clock and multiprocessor, by peak, and at the end bytes between the L2 and the multiprocessors; from
-// NVIDIA's white papers and tuning guides. Consumer cards sum FP16 products in FP16 twice as fast as in FP32: the table
-// has the faster figure.
+// Operations per clock and multiprocessor for each peak, and in the last column bytes between the L2 and the
+// multiprocessors; from NVIDIA's white papers and tuning guides. Consumer cards sum FP16 products in FP16 twice as fast
+// as in FP32; the table has the higher figure.
 static const struct {
     int compute; // from this one on
     double per_clock[PEAK_CHIP + 1];

@@ -1,6 +1,6 @@
-// The pipes of a device: what does arithmetic or moves memory, each with a ceiling that is measured. They are listed in
-// one table, which the GPU worker, "ceilings" (protocol.h), the plausibility check, a job's `work.pipe`, reports and
-// `sweetspot list units` all follow.
+// The execution units of a device ("pipes"), which do arithmetic or move memory, each with a ceiling that is measured.
+// They are listed in one table, which the GPU worker, "ceilings" (protocol.h), the plausibility check, a job's
+// `work.pipe`, reports and `sweetspot list units` all use.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -14,7 +14,7 @@ enum execution_unit_id {
     UNIT_MMA_FP64,
     UNIT_MMA_S8,
     UNIT_MMA_FP8,    // from sm_89 on
-    UNIT_WGMMA_BF16, // sm_90a's own
+    UNIT_WGMMA_BF16, // only on sm_90a
     UNIT_WGMMA_F16,
     UNIT_WGMMA_TF32,
     UNIT_WGMMA_S8,
@@ -27,7 +27,7 @@ enum execution_unit_id {
     UNIT_COPY,
     UNIT_L2,
     UNIT_SHARED,
-    // The faster of mma.sync and wgmma that a device has: what a product of this type can count on.
+    // The faster of mma.sync and wgmma that a device has, for matrix products of this type.
     UNIT_TENSOR_BF16,
     UNIT_TENSOR_F16,
     UNIT_TENSOR_TF32,
@@ -44,35 +44,35 @@ enum peak {
     PEAK_HALF,     // FP16 and BF16
     PEAK_BYTE,     // INT8 and FP8
     PEAK_FOUR,     // FP4 and INT4
-    PEAK_PRODUCTS, // those above multiply matrices
+    PEAK_PRODUCTS, // the peaks above are for products of matrices
     PEAK_MEMORY = PEAK_PRODUCTS,
     PEAK_CHIP, // between the L2 and the multiprocessors
     PEAK_NONE, // the data sheet does not say
 };
 
 struct execution_unit {
-    const char *name;                 // as job files and reports say it
-    const char *unit;                 // "FLOP", "OP" or "B", a second
+    const char *name;                 // in job files and reports
+    const char *unit;                 // counted per second: "FLOP", "OP" or "B"
     const char *key;                  // member of "ceilings"; NULL: one of `either`
-    enum execution_unit_id either[2]; // where there is no key: the second where the device has it, else the first
-    int from, to;                     // architectures that have it: 90 of sm_90a
+    enum execution_unit_id either[2]; // if there is no key: the second if the device has it, else the first
+    int from, to;                     // architectures that have it: 90 for sm_90a
     enum peak peak;                   // its data-sheet figure
     bool arithmetic;                  // not memory
-    bool lasts;              // its power lowers the clock: for a job that names it, the lasting rate is measured
-    const char *macro;       // compiles it in kernels/ceilings.cu, for jobs that name it; NULL: always compiled
+    bool lasts;              // its power lowers the clock: for jobs that name it, the sustained rate is measured
+    const char *macro;       // makes kernels/ceilings.cu compile it, for jobs that name it; NULL: always compiled
     const char *how, *gloss; // how it is measured; what it is
 };
 
 extern const struct execution_unit execution_units[UNIT_COUNT];
 
-// The pipe of a name, or NULL; then *nearest (if not NULL) is the most similar name, or NULL if none is similar.
+// The unit of this name, or NULL; then *nearest (if not NULL) is the most similar name, or NULL if none is similar.
 const struct execution_unit *pipe_find(const char *name, const char **nearest);
-// Whether a device of an architecture has it.
+// Whether devices of this architecture have it.
 bool pipe_exists(const struct execution_unit *, int compute);
-// The pipe that a device has for it: itself, or one of `either`; NULL where it has neither.
+// The unit that a device uses for it: itself, or one of `either`; NULL if the device has neither.
 const struct execution_unit *pipe_on(const struct execution_unit *, int compute);
 
-// Operations per clock and multiprocessor by the data sheet, dense, a multiply-add being two; for PEAK_CHIP bytes. 0:
-// the device has no such pipe, or the data sheet does not say. An architecture that the table does not know has the
-// highest of all.
+// Dense operations per clock and multiprocessor according to the data sheet (a multiply-add is two); bytes for
+// PEAK_CHIP. 0: the device has no such unit, or the data sheet does not say. An architecture that is not in the table
+// gets the highest of all values.
 double pipe_peak(enum peak, int compute);

@@ -3,7 +3,7 @@
 
 #include "tuner/base/text.h"
 
-// Whether a file is one, by its content, which ends with a NUL byte after `size`.
+// Whether a file's content is one of these. A NUL byte must follow its `size` bytes.
 bool gpu_binary_is(const char *image, size_t size);
-// The names of the kernels of a cubin or of PTX; of others none. The caller releases.
+// The names of the kernels in a cubin or PTX; none for others. The caller releases.
 struct text_list gpu_binary_kernels(const char *image, size_t size);

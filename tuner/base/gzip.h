@@ -1,13 +1,13 @@
-// Reads and writes whole files, gzip or plain. The contents decide how a file is read, its name how it is written. The
-// one module that includes zlib.
+// Reads and writes whole files, gzip or plain. The contents decide how a file is read, its name how it is written. Only
+// this module includes zlib.
 #pragma once
 
 #include "tuner/base/base.h"
 
-// The file's bytes, unpacked if they are gzip, with a NUL after them. malloc'ed; *size may be NULL. NULL with a
-// message: cannot be read, is damaged or cut off, there is no memory for it, or it is larger than 2 GiB when unpacked,
-// or above 64 MiB than 100 times the file.
+// The file's bytes, unpacked if they are gzip, with a NUL after them. malloc'ed; *size may be NULL. NULL with a message
+// if the file cannot be read, is damaged or cut off, does not fit in memory, or unpacks to more than 2 GiB, or to more
+// than 64 MiB and 100 times its size.
 char *gzip_read_file(const char *path, size_t *size, struct error *);
 
-// Writes a file as output_file.h says, packed when `path` ends in ".gz". -1 with a message.
+// Writes a file as output_file.h does, packed if `path` ends in ".gz". -1 with a message.
 int gzip_write_file(const char *path, const char *data, size_t size, struct error *);

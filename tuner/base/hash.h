@@ -13,5 +13,5 @@ void hash_bytes(struct hash *, const void *data, size_t size);
 void hash_text(struct hash *, const char *text);
 // Writes the digest and frees the hash.
 void hash_finish(struct hash *, char out[HASH_TEXT_SIZE]);
-// The digest of these bytes alone: what a blob of the store is kept under.
+// The digest of just these bytes, which is the key of a blob in the store.
 void hash_content(const void *data, size_t size, char out[HASH_TEXT_SIZE]);

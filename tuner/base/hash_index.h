@@ -1,6 +1,6 @@
-// Finds records of an array by what they hold. The records are the user's, and have numbers from 0; the index has 8
-// bytes for each: its hash and its number. Open addressing with linear probing, at most half full. Nothing is removed:
-// where `same` denies a record, it is as if it were not there.
+// Finds records of an array by their contents. The records are the caller's, numbered from 0; the index has 8 bytes for
+// each: its hash and its number. Open addressing with linear probing, at most half full. Nothing is ever removed, but a
+// record for which `same` returns false is not found.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -12,15 +12,15 @@ struct hash_slot {
 // Zeroed: empty.
 struct hash_index {
     struct hash_slot *slots;
-    size_t size, used; // a power of two, or 0
+    size_t size, used; // `size`: a power of two, or 0
 };
 
-// Enters a record that is not there.
+// Adds a record that is not in the index.
 void hash_index_add(struct hash_index *, uint32_t hash, size_t number);
 void hash_index_clear(struct hash_index *); // empties it and keeps its memory
 void hash_index_release(struct hash_index *);
 
-// The record of this hash that is the one that `wanted` describes, or -1. Inline, so that `same` is too.
+// The number of the record with this hash that `wanted` describes, or -1. Inline, so that `same` is inlined too.
 static inline int64_t hash_index_find(const struct hash_index *x, uint32_t hash,
                                       bool (*same)(const void *wanted, size_t number), const void *wanted)
 {
@@ -31,7 +31,7 @@ static inline int64_t hash_index_find(const struct hash_index *x, uint32_t hash,
     return -1;
 }
 
-// A hash of what `hash` is of, and of x.
+// Combines a hash with x.
 static inline uint32_t hash_mix(uint32_t hash, uint64_t x)
 {
     uint64_t mixed = (hash ^ x) * 0x9e3779b97f4a7c15u;
@@ -48,7 +48,7 @@ struct string_pool {
     struct arena memory;
 };
 
-// The number of the text's first `length` bytes.
+// The number for the first `length` bytes of a text.
 size_t string_pool_put(struct string_pool *, const char *text, size_t length);
 int64_t string_pool_find(const struct string_pool *, const char *text); // or -1
 void string_pool_release(struct string_pool *);

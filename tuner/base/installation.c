@@ -15,7 +15,7 @@ static char *own_folder(void)
     return text_directory(self);
 }
 
-// A path relative to that folder, where it exists; else NULL.
+// A path relative to that folder if it exists, else NULL.
 static char *existing(const char *folder, const char *relative, const char *name)
 {
     autofree char *beside = text_format("%s/%s", relative, name);
@@ -41,7 +41,7 @@ char *installation_worker(const char *variable, const char *name)
 
 char *installation_headers(void)
 {
-    // Of a worker, of the driver, of a program that was built.
+    // For a worker, the driver, and a program that was built but not installed.
     static const char *const places[] = {"../../include/sweetspot", "../include/sweetspot", "../../kernels"};
     autofree char *folder = own_folder(), *header = NULL;
     for (size_t i = 0; folder && i < sizeof places / sizeof *places && !header; i++)
@@ -55,7 +55,7 @@ static char *data_folder(void)
     autofree char *folder = own_folder();
     char *path = folder ? existing(folder, "../share", "sweetspot") : NULL;
     if (path || !folder) return path;
-    autofree char *templates = existing(folder, "../..", "templates"); // of out/bin
+    autofree char *templates = existing(folder, "../..", "templates"); // seen from out/bin
     return templates ? text_directory(templates) : NULL;
 }
 

@@ -1,5 +1,5 @@
-// Where the programs and what belongs to them lie, seen from the program that runs: under PREFIX after `make install`
-// (bin, libexec/sweetspot, share/sweetspot), or in the project's folder, where they were built.
+// Finds our programs and the files that belong to them, starting from the running program: under PREFIX after `make
+// install` (bin, libexec/sweetspot, share/sweetspot), or in the project's folder, where they were built.
 #pragma once
 
 #include <stdint.h>
@@ -8,10 +8,10 @@
 #define SWEETSPOT_VERSION "0.1"
 #endif
 
-// The path of another of our programs: in the folder of this one, or in libexec/sweetspot. Only its name where this
+// The path of another of our programs: in the folder of this one, or in libexec/sweetspot. Just its name if this
 // program's own path is unknown. malloc'ed.
 char *installation_program(const char *name);
-// The path of a worker: from the environment variable where it is set, else as above. malloc'ed.
+// The path of a worker: from the environment variable if it is set, else as above. malloc'ed.
 char *installation_worker(const char *variable, const char *name);
 // The folder with the headers for users' own functions (sweetspot_reference.h), malloc'ed; NULL if there is none.
 char *installation_headers(void);

@@ -15,7 +15,7 @@ int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback
 {
     const json_t *value = json_object_get(object, key);
     if (json_is_integer(value)) return (int64_t)json_integer_value(value);
-    const double most = 9223372036854775808.0; // 2^63, which no integer holds
+    const double most = 9223372036854775808.0; // 2^63, which fits in no integer
     double real = json_is_real(value) ? json_real_value(value) : most;
     return real >= -most && real < most ? (int64_t)real : fallback;
 }

@@ -1,6 +1,6 @@
-// JSON through jansson, included here and nowhere else. jansson's own types and readers are used as they are. What
-// makes values is replaced, under the library's names, by functions that always make one (json_make.c). Besides them
-// there are readers that fall back to a default, and one-line I/O.
+// JSON through jansson, which only this header includes. jansson's own types and readers are used as they are. Its
+// constructors are replaced, under their own names, by functions that always return a value (json_make.c). There are
+// also readers that fall back to a default, and one-line I/O.
 #pragma once
 
 #include <jansson.h>
@@ -8,8 +8,8 @@
 #include "tuner/base/base.h"
 #include "tuner/base/stats.h"
 
-// Members of an object; `fallback` when `object` is not an object, the member is missing or of another type, or a
-// real is more than an integer holds.
+// Members of an object; `fallback` when `object` is not an object, the member is missing or of another type, or a real
+// does not fit in an integer.
 double json_get_number(const json_t *object, const char *key, double fallback);
 int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback);
 bool json_get_bool(const json_t *object, const char *key, bool fallback);
@@ -18,33 +18,33 @@ bool json_array_has(const json_t *array, const char *text); // whether an elemen
 
 // A number with seven digits, more than the precision of any measurement, or null. New reference.
 json_t *json_brief_or_null(double value);
-// A value with its confidence interval as [value, low, high], null for what is unknown. New reference.
+// A value with its confidence interval as [value, low, high], null for unknown numbers. New reference.
 json_t *json_interval(const struct interval *);
-// Such a member of an object; what is missing or no number is NaN.
+// Reads such a member of an object. Elements that are missing or not numbers become NaN.
 struct interval json_get_interval(const json_t *object, const char *key);
 
-// Whether a text is UTF-8, as JSON's strings are. A text that must not change on its way is refused where it comes in.
+// Whether a text is UTF-8, as JSON strings must be. Input that must be passed on unchanged is refused if it is not.
 bool json_takes(const char *text);
 // A string from bytes that may not be UTF-8 (a compiler's log quotes any source): invalid bytes become '?'. New
 // reference.
 json_t *json_text(const char *bytes, size_t length);
 
-// The makers: no result is NULL, and memory that is exhausted ends the program. NULL for a text is null; of texts and
-// keys that are not UTF-8, those bytes become '?'; NaN and infinities are null.
+// The constructors. They never return NULL; the program ends when memory is exhausted. A NULL text becomes null, and so
+// do NaN and infinities. Bytes of texts and keys that are not UTF-8 become '?'.
 json_t *json_make_object(void);
 json_t *json_make_array(void);
 json_t *json_make_string(const char *text);
 json_t *json_make_integer(int64_t value);
 json_t *json_make_real(double value);
-json_t *json_make_format(const char *format, ...) __attribute__((format(printf, 1, 2))); // as json_sprintf
-// As json_pack: of the formats there are {, [, s, o, O, n, b, i, I and f, with ? and * after s, o and O. A value that
-// is NULL is null.
+json_t *json_make_format(const char *format, ...) __attribute__((format(printf, 1, 2))); // like json_sprintf
+// Like json_pack, with the formats {, [, s, o, O, n, b, i, I and f; ? and * may follow s, o and O. A NULL value becomes
+// null.
 json_t *json_make(const char *format, ...);
-// Set and append, taking the reference. A value that is NULL sets no member, and is null in an array. -1 where there is
-// no object or array to put it into.
+// Set and append; they take the reference. A NULL value sets no member of an object, but becomes null in an array. -1
+// if nothing was set or appended.
 int json_put(json_t *object, const char *key, json_t *value);
 int json_add(json_t *array, json_t *value);
-// As json_dumps, of any value.
+// Like json_dumps, for any value.
 char *json_make_text(const json_t *value, size_t flags);
 
 #define json_object() json_make_object()
@@ -61,14 +61,14 @@ char *json_make_text(const json_t *value, size_t flags);
 #define json_array_append(array, value) json_add(array, json_incref(value))
 #define json_dumps(value, flags) json_make_text(value, flags)
 
-// Before the declaration of local json_t *, as autofree (memory.h): json_decref where their scope ends.
+// Goes before the declaration of local json_t *, like autofree (memory.h): json_decref at the end of their scope.
 #define autojson __attribute__((cleanup(json_decref_local)))
 static inline void json_decref_local(json_t **local)
 {
     json_decref(*local);
 }
 
-// Loops over the elements of an array and the members of an object, which declare their variables; `break` works.
+// Loops over the elements of an array and the members of an object. They declare their variables; `break` works.
 // NOLINTBEGIN(bugprone-macro-parentheses): declarations
 #define json_array_each(array, i, value)                                                  \
     for (size_t i = 0, value##_more = 1; value##_more && i < json_array_size(array); i++) \
@@ -85,10 +85,10 @@ static inline void json_decref_local(json_t **local)
 // Parses one line. NULL with a message that quotes the beginning of the text.
 json_t *json_parse(const char *text, struct error *err);
 
-// Prints a document for people and programs, indented, numbers with all the digits that they have.
+// Prints a document for people and programs, indented, numbers with all their digits.
 void json_print(const json_t *, FILE *);
-// A document of docs/json.md: "format" and "version", followed by the members of an object, whose reference it
-// takes. New reference. And the same printed.
+// A document as in docs/json.md: "format" and "version", followed by the members of an object, whose reference it
+// takes. New reference. json_print_document prints it.
 json_t *json_document(const char *format, int version, json_t *members);
 void json_print_document(const char *format, int version, json_t *members, FILE *);
 

@@ -1,8 +1,8 @@
-// What json.h puts in place of the library's own makers. The library answers NULL to a text that is not UTF-8, to
-// NaN and when memory is out, and a NULL is passed on: a member that is left out, an array that is short by
-// one, a crash. Here every value is made. Whatever has to reach a compiler or a kernel unchanged is refused where it
-// comes in (job files, arguments, variables), so that a text that is not UTF-8 can only be something to be told, such
-// as a message that was cut within a character.
+// The constructors that json.h puts in place of the library's own. The library's return NULL for a text that is not
+// UTF-8, for NaN, and when memory is exhausted, and that NULL then drops a member, shortens an array or causes a crash.
+// Here a value is always returned. Input that has to reach a compiler or a kernel unchanged (job files, arguments,
+// variables) is refused earlier if it is not UTF-8. So only texts that are merely reported can be invalid here, such as
+// a message that was cut within a character.
 #include "tuner/base/json.h"
 
 #undef json_object
@@ -126,13 +126,13 @@ char *json_make_text(const json_t *value, size_t flags)
     return text;
 }
 
-// json_pack's formats are constants of this program: a mistake in one ends it.
+// json_pack's formats are constants of this program, so a mistake in one ends the program.
 struct packing {
     const char *at; // in the format
     va_list values;
 };
 
-// The next sign after blanks and separators, which it passes.
+// Skips blanks and separators, and returns the sign after them.
 static char next_sign(struct packing *p)
 {
     p->at += strspn(p->at, " \t\n,:");
@@ -141,7 +141,7 @@ static char next_sign(struct packing *p)
 
 static json_t *pack_value(struct packing *p, char sign, bool *left_out);
 
-// The list of arguments is started by json_make_pack, in the struct.
+// The list of arguments, in the struct, is started by json_make.
 // NOLINTBEGIN(clang-analyzer-valist.Uninitialized)
 static json_t *pack_object(struct packing *p)
 {
@@ -173,7 +173,7 @@ static json_t *pack_array(struct packing *p)
     return array;
 }
 
-// A text or value that is NULL is null, or left out where the format says so (`*`).
+// A NULL text or value becomes null, or is left out if the format says so (`*`).
 static json_t *pack_value(struct packing *p, char sign, bool *left_out)
 {
     *left_out = false;

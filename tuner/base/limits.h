@@ -1,13 +1,13 @@
-// How much a job may hold, and withstand. A job file that holds more is refused, with file and line; the GPU worker has
-// room for this much.
+// Limits of jobs and runs. A job file that exceeds them is refused, with file and line; the GPU worker has room for
+// this much.
 #pragma once
 
 enum {
     JOB_MAX_PROBLEMS = 64, // tuned and verified
     JOB_SAMPLES = 12,      // problems sampled from a range
-    JOB_SAMPLES_HELD = 3,  // with a kernel for each problem, every third is held back
+    JOB_SAMPLES_HELD = 3,  // with a kernel for each problem, every third problem is held back
     JOB_MAX_STAGES = 8,
-    JOB_MAX_LAUNCHES = 1024,  // of all stages on one problem, repetitions included
+    JOB_MAX_LAUNCHES = 1024,  // in all stages on one problem, repetitions included
     JOB_MAX_LOOPS = 4,        // of a stage
     JOB_MAX_EDITS = 100,      // of sources
     JOB_MAX_SWAPS = 8,        // pairs of buffers that a stage exchanges
@@ -15,15 +15,15 @@ enum {
     JOB_MAX_TENSOR_MAPS = 8,  // of a stage
     JOB_MAX_BUFFERS = 32,     // of all stages
     JOB_MAX_BUFFER_NAME = 63, // characters
-    JOB_MAX_BASELINES = 8,    // programs of the user's
+    JOB_MAX_BASELINES = 8,    // user programs
     FINAL_CANDIDATES_MAX = 100,
     FINAL_ROUNDS_MAX = 10000,
-    FINAL_LEAST = 5,          // rounds of a process, however little time is left
-    FINAL_PROCESSES_MAX = 16, // of the GPU worker, one after another in one final
-    FINAL_ENERGY_SECONDS = 4, // that measuring the energy of an entry on a problem takes
-    ENDED_MOST = 4,           // times that a worker may be ended from outside before what it had is to blame
+    FINAL_LEAST = 5,          // rounds per process, however little time is left
+    FINAL_PROCESSES_MAX = 16, // GPU workers, one after another, in one final
+    FINAL_ENERGY_SECONDS = 4, // to measure the energy of an entry on a problem
+    ENDED_MOST = 4,           // times that a worker may be ended from outside before its request is the culprit
 };
 
 // Seconds by which the time of a kernel that is timed in a graph depends on the graph. On an H100 a kernel took 1.75 us
-// in a search and 2.10 us in the final, and two copies of it were more than 10% slower than it in the search.
+// in a search and 2.10 us in the final, and in the search two copies of it were over 10% slower than the kernel itself.
 #define GRAPH_SPREAD 0.5e-6

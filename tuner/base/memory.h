@@ -8,25 +8,25 @@
 
 #include "tuner/base/error.h"
 
-// Zeroed memory for count elements (one byte at least), and the same array with room for `count` elements (new ones are
-// not zeroed). Both end the process when memory is exhausted. The caller frees.
+// memory_new: zeroed memory for `count` elements (at least one byte). memory_grow: the array, enlarged to `count`
+// elements (new ones are not zeroed). Both end the process when memory is exhausted. The caller frees.
 void *memory_new(size_t count, size_t size);
 void *memory_grow(void *old, size_t count, size_t size);
 
 // A new element at the end of an array, to assign to: memory_add(list, count) = element; the element must not read
-// `count`, which may have grown before.
+// `count`, which may already have grown.
 #define memory_add(list, count) (*((list) = memory_grow((list), (count) + 1, sizeof *(list)), &(list)[(count)++]))
 
-// An array that grows by and by: with room for `count` elements at least, *room being what it has. Doubles, so that
-// adding elements one by one is cheap; `old` where there is room already.
+// Gives a growing array room for at least `count` elements; *room is the room that it has. Returns `old` if it
+// suffices. Otherwise room doubles, so that adding elements one by one is cheap.
 void *memory_room(void *old, size_t *room, size_t count, size_t size);
 
-// As memory_new and memory_grow, but NULL with a message when memory is exhausted; `old` is then unchanged.
+// Like memory_new and memory_grow, but NULL with a message when memory is exhausted; `old` is then unchanged.
 void *memory_try(size_t count, size_t size, struct error *err);
 void *memory_try_grow(void *old, size_t count, size_t size, struct error *err);
 
-// Before the declaration of local pointers, all of which have a value from the beginning: what they point to is freed
-// where their scope ends, also by a return. json.h has the same for JSON.
+// Goes before the declaration of local pointers, each of which must be initialised. Their memory is freed at the end of
+// their scope, also by a return. json.h has the same for JSON.
 #define autofree __attribute__((cleanup(memory_free_local)))
 static inline void memory_free_local(void *local)
 {
@@ -35,7 +35,8 @@ static inline void memory_free_local(void *local)
     free(memory);
 }
 
-// Before the declaration of a local struct that can be released from the beginning: release(&it) where its scope ends.
+// Goes before the declaration of a local struct that can be released from the start: release(&it) at the end of its
+// scope.
 #define autorelease(release) __attribute__((cleanup(release)))
 
 // Exchanges two variables or elements of one type.
@@ -46,7 +47,7 @@ static inline void memory_free_local(void *local)
         (b) = kept_;               \
     } while (0)
 
-// The least multiple of `unit` that is not below n.
+// The smallest multiple of `unit` that is at least n.
 static inline size_t round_up(size_t n, size_t unit)
 {
     return (n + unit - 1) / unit * unit;

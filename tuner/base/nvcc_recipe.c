@@ -4,7 +4,7 @@
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 
-// Options of NVRTC that nvcc does not know: what it compiles is device code anyway, and has its own includes.
+// Options that only NVRTC knows, which compiles nothing but device code and has its own includes.
 static bool nvrtc_alone(const char *option)
 {
     static const char *const options[] = {"-default-device",

@@ -55,13 +55,13 @@ int output_file_write(const char *path, output_writer *write, void *user, struct
     if (output_is_stdout(path)) return write(stdout, user, err); // its errors are reported when the program ends
     bool stream = output_is_stream(path);
     autofree char *real = stream ? NULL : realpath(path, NULL),
-                  *target = text_copy(real ? real : path); // a link is kept
+                  *target = text_copy(real ? real : path); // a symbolic link is kept
     autofree char *temporary = stream ? NULL : text_format("%s.new-%ld", target, (long)getpid());
     int fd = open(stream ? path : temporary, O_WRONLY | O_CLOEXEC | (stream ? 0 : O_CREAT | O_TRUNC), 0666);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     int result = file ? write(file, user, err) : cannot_write(path, err);
     if (!result && (ferror(file) || fflush(file))) result = cannot_write(path, err);
-    if (!result && !stream && fsync(fd)) result = cannot_write(path, err); // or a power failure leaves it empty
+    if (!result && !stream && fsync(fd)) result = cannot_write(path, err); // otherwise a power failure leaves it empty
     if (file ? fclose(file) : fd >= 0 ? close(fd) : 0) result = result ? result : cannot_write(path, err);
     if (!result && !stream && rename(temporary, target)) result = cannot_write(path, err);
     if (result && !stream) unlink(temporary);

@@ -4,19 +4,19 @@
 
 #include "tuner/base/base.h"
 
-// "-", or another name of standard output ("/dev/stdout").
+// Whether the path is "-" or another name of standard output ("/dev/stdout").
 bool output_is_stdout(const char *path);
-// Whether this name is neither a regular file nor a folder, so that it can be neither read back nor replaced. True for
+// Whether the path is neither a regular file nor a folder, so that it can be neither read back nor replaced. True for
 // standard output.
 bool output_is_stream(const char *path);
 
-// Creates the folders that a file lies in, like mkdir -p. -1 with a message.
+// Creates the folders of a path's file, like mkdir -p. -1 with a message.
 int output_make_folders(const char *path, struct error *);
 
-// Writes all bytes to a descriptor, after interruptions too. -1 with errno.
+// Writes all bytes to a descriptor, continuing after interruptions. -1 with errno.
 int output_all(int fd, const void *bytes, size_t size);
 
-// Opens the file, calls `write`, and closes it. Returns what `write` returned where that is not 0 (the file is then
+// Opens the file, calls `write`, and closes it. Returns what `write` returned if that is not 0 (the file is then
 // unchanged), or -1 with a message when the file cannot be written.
 typedef int output_writer(FILE *, void *user, struct error *);
 int output_file_write(const char *path, output_writer *write, void *user, struct error *);

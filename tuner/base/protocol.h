@@ -1,11 +1,11 @@
-// What the driver and its workers say to each other: one JSON object a line on stdin and stdout, so that a person can
+// The protocol between the driver and its workers: one JSON object per line on stdin and stdout, so that a person can
 // drive a worker by hand. Every request has an "id" and an "op"; every answer repeats the id. stderr is free text for
 // the log. A worker answers requests in order, and ends when its stdin ends. Times are seconds and sizes bytes.
 //
-// Messages are structs with a table each (tuner/base/record.h), in the files of tuner/protocol, which say what they
-// mean: candidate.h (what a GPU is given), trial_message.h, count_message.h, final_message.h, profile_message.h (also
-// "sanitize"), job_message.h, problem_message.h, compile_message.h. What is unknown, "", 0 or false is mostly left out,
-// and what is missing or null is unknown. The others are here.
+// Messages are structs with one table each (tuner/base/record.h), in the files of tuner/protocol, which explain them:
+// candidate.h (what a GPU receives), trial_message.h, count_message.h, final_message.h, profile_message.h (also
+// "sanitize"), job_message.h, problem_message.h, compile_message.h. Members that are unknown, "", 0 or false are mostly
+// left out, and members that are missing or null are unknown. The other messages are described here.
 //
 // FIGURES are the known fields of a trial, a problem or a stage, under the names that the table of
 // tuner/trial/trial_field.c gives them in answers; `sweetspot list fields` prints the table. An unknown figure is left
@@ -18,31 +18,30 @@
 //   {"id":n,"status":"crashed","reason":".."}        the CUDA context is lost; the GPU worker exits. The driver starts
 //                                                    another and repeats "job". In answers to "count" and "final",
 //                                                    "trial" names the candidate that caused it
-//   {"id":n,"progress":0.25,"what":".."}             a progress message before the answer, any number of them: the
-//   deadline
-//                                                    starts again. "what" may be missing. "trial": the only
-//                                                    one at work, if it is one. The GPU worker sends one when it begins
-//                                                    with a request that runs a candidate: a request is not blamed
-//                                                    for a worker that ends before
+//   {"id":n,"progress":0.25,"what":".."}             a progress message; any number of them may precede the answer,
+//                                                    and each restarts the deadline. "what" may be missing. "trial"
+//                                                    is the trial in progress if there is only one. The GPU worker
+//                                                    sends one when it starts a request that runs a candidate; a
+//                                                    request is not blamed for a worker that ends before that
 //
 // sweetspot-compile
 //
 //   {"id":1,"op":"hello"}
 //   <- {"id":1,"protocol":1,"compiler":"nvrtc 13.0"}
-//     "protocol": PROTOCOL_VERSION, also of a GPU worker. A worker of another version is refused.
+//     "protocol": PROTOCOL_VERSION, for a GPU worker as well. A worker of another version is refused.
 //
 //   {"id":2,"op":"compile","arch":"sm_90a","source":"/t/gemm.cu","source_hash":"..32 hex..","include":["/t"],
 //    "entries":["gemm_simt"],"options":["-lineinfo"],"defines":{"BLOCK_M":"128"},
 //    "cache":"out/cache","deadline":60.0,"memory":4294967296}
 //   <- compile_message.h
-//     All other members: struct compile_request. {"op":"hello","compiler":"nvcc"} asks for nvcc's version instead:
-//     "status":"error" where there is none.
+//     All other members: struct compile_request. {"op":"hello","compiler":"nvcc"} asks for nvcc's version instead; the
+//     status is "error" if there is no nvcc.
 //
 //   {"id":3,"op":"build","arch":"sm_90a","source":"/t/x.cu","options":["-I/cub"],"functions":["f"],"cache":"out/cache",
 //    "deadline":60.0,"memory":4294967296,"host_headers":false}
 //   <- compile_message.h
-//     A shared library of the user's code, for the host, which must define the functions. nvcc builds .cu; cc and c++
-//     others, without "arch".
+//     Builds a shared library for the host from the user's code, which must define the functions. nvcc builds .cu
+//     files; cc and c++ build the others, without "arch".
 //
 // sweetspot-gpu
 //
@@ -56,13 +55,13 @@
 //       "libraries":{"cublas":"13.0.2"}|{"missing":"why not"},"nvml":true,
 //       "counters":{"available":true,"chip":"gh100","reason":"","missing":[".."],
 //         "metrics":[{"key":"icache_misses","metric":"sm__...","unit":"..","description":".."}]}}
-//     Where a recording answers: "replayed":true,"recording":{"source_hash":"..32 hex.."|"","rounds":40,"when":..}: the
-//     source that was measured, and of its own final how many rounds it had and when it was (0: it has none); and
-//     "recorded":{"job":"sgemm","parameters":["BLOCK_M",..],"problems":["M=2048,..",..]}: whose recording it is.
-//     With "counters":false CUPTI is not loaded, and the answer has no "counters": loading takes 0.9 s and makes every
-//     later launch 0.5 us longer.
+//     If a recording answers: "replayed":true,"recording":{"source_hash":"..32 hex.."|"","rounds":40,"when":..}: the
+//     source that was measured, and the number of rounds and the time of the recording's own final (0: it has none);
+//     and "recorded":{"job":"sgemm","parameters":["BLOCK_M",..],"problems":["M=2048,..",..]}: what was recorded. With
+//     "counters":false CUPTI is not loaded, and the answer has no "counters": loading takes 0.9 s and makes every later
+//     launch 0.5 us longer.
 //
-//   {"id":1,"op":"identify"}                    nothing happens on the device, which another process may be timing on
+//   {"id":1,"op":"identify"}                    does nothing on the device, where another process may be timing
 //   <- {"id":1,"status":"ok","device":{"name":"NVIDIA H200","driver":"580.159.04"}}
 //
 //   {"id":2,"op":"job", ..}
@@ -76,15 +75,16 @@
 //   {"id":8,"op":"ceilings","pipes":["wgmma bf16","memory", ..],"lasting":true}
 //   <- {"id":8,"status":"ok","wgmma_bf16_flops_per_second":6.9e14,"bytes_per_second":4.5e12,
 //       "lasting":{"wgmma_bf16_flops_per_second":{"clock_mhz":1395,"first":8.1e14,"seconds":0.3}}}
-//     Measured: the pipes of that name (execution_unit.h); without "pipes" all that have no macro there. The members
-//     are the keys of that table; what the device does not have is left out. "lasting": of pipes whose power lowers the
-//     clock, the rate of the last third of so many seconds, instead of the fastest launch's, which is "first" then.
+//     Measures the units with these names (execution_unit.h); without "pipes", all that have no macro there. The
+//     members are the keys of that table; units that the device does not have are left out. "lasting": for units whose
+//     power lowers the clock, the rate over the last third of "seconds" replaces that of the fastest launch, which is
+//     then "first".
 #pragma once
 
 // Raised when messages change in a way that workers of another build do not understand.
 enum { PROTOCOL_VERSION = 2 };
 
-// What every candidate is compiled as, by the compile worker and by users of a header.
+// The language that every candidate is compiled as, by the compile worker and by users of a header.
 #define PROTOCOL_CXX_STANDARD "c++17"
 
 enum trial_status {
@@ -103,17 +103,17 @@ enum trial_status {
     STATUS_COUNT
 };
 
-// The word that stands for a status in the store, the protocol and in reports.
+// The word for a status in the store, the protocol and reports.
 const char *status_name(enum trial_status status);
 // All words in their order, and NULL.
 extern const char *const status_names[STATUS_COUNT + 1];
 // The status of a word, or -1.
 int status_find(const char *name);
 
-// What answers say besides a trial's status: "ok" (status_name(STATUS_OK)) where the request was met, and
+// Statuses of answers, other than those of trials: "ok" (status_name(STATUS_OK)) if the request was met, and
 #define PROTOCOL_ERROR "error"                   // the request is invalid, or cannot be met
 #define PROTOCOL_SOURCE_CHANGED "source_changed" // the source is not the one that the request names
-#define PROTOCOL_ENVIRONMENT "environment" // the machine lacks what it takes; a GPU worker exits with EXIT_ENVIRONMENT
+#define PROTOCOL_ENVIRONMENT "environment" // the machine lacks what is needed; a GPU worker exits with EXIT_ENVIRONMENT
 
 // Compilers, and the builds that they make.
 #define PROTOCOL_NVRTC "nvrtc"
@@ -126,6 +126,6 @@ enum {
     EXIT_USAGE = 2,       // command line or job file
     EXIT_ENVIRONMENT = 3, // no GPU, no permission, too old, not writable
     EXIT_GATE = 4,        // a result is below the limit (compare --fail-below), or a new version slower (gate)
-    EXIT_UNDECIDED = 5,   // gate: whether it is slower is open
+    EXIT_UNDECIDED = 5,   // gate: it is unclear whether it is slower
     EXIT_SIGNAL = 128,    // plus the signal's number, as in shells: 130 after Ctrl-C, when work was left undone
 };

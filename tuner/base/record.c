@@ -36,7 +36,7 @@ static size_t element_size(const struct record_field *f)
     return f->shape == RECORD_NAMED ? sizeof(const char *) + (size < sizeof(void *) ? sizeof(void *) : size) : size;
 }
 
-// The kinds that an integer stands for.
+// Whether values of this kind are represented as integers.
 static bool is_whole(const struct record_field *f)
 {
     return f->kind <= RECORD_SIZE;
@@ -62,7 +62,7 @@ static void set_whole(const struct record_field *f, void *value, int64_t to)
         *(int *)value = (int)to;
 }
 
-// Unknown, for one value in a place of its own.
+// Sets one value to unknown, where `value` points to it.
 static void clear_value(const struct record_field *f, void *value)
 {
     if (is_whole(f))
@@ -106,7 +106,7 @@ bool record_knows(const struct record_field *f, const void *from)
     return false;
 }
 
-// `value` is the value itself, and of an object the struct.
+// `value` points to the value itself, and for an object to the struct.
 static json_t *write_value(const struct record_field *f, const void *value)
 {
     const struct record_number *number = value;
@@ -178,7 +178,7 @@ static int refuse(const struct record_field *f, const char *what, const char *ho
     return error_set(err, "'%s' of %s is %s", f->name, what, how);
 }
 
-// What a number's C type holds, where its row has no range.
+// The range of a number's C type, for rows without a range.
 static const struct {
     double low, high;
 } limits[] = {[RECORD_INT] = {INT_MIN, INT_MAX},
@@ -217,7 +217,7 @@ static int take_word(const struct record_field *f, const char *what, const json_
     return 0;
 }
 
-// One value, into a place of its own; of an object into the struct.
+// Reads one value into `to`; an object is read into the struct there.
 static int take_value(const struct record_field *f, const char *what, const json_t *value, void *to,
                       struct arena *memory, struct error *err)
 {
@@ -245,7 +245,7 @@ static int take_value(const struct record_field *f, const char *what, const json
     }
 }
 
-// A hole in a list of numbers is NaN, or skipped (1).
+// A hole in a list of numbers becomes NaN, or is skipped (1).
 static int take_element(const struct record_field *f, const char *what, const json_t *value, void *to,
                         struct arena *memory, struct error *err)
 {

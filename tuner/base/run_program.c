@@ -13,9 +13,9 @@
 #include "tuner/base/child_process.h"
 #include "tuner/base/clock.h"
 
-enum { STEP = 50 }; // ms between looks at whether it has ended
+enum { STEP = 50 }; // ms between checks whether it has ended
 
-// In the new process: joins a new group, so that its children die with it, and it with this worker.
+// Runs in the new process: puts it in a new group, so that its children die with it, and it with this worker.
 static void become(const struct program_run *c, int out, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDONLY);
@@ -37,7 +37,7 @@ static void become(const struct program_run *c, int out, pid_t parent)
     _exit(127);
 }
 
-// Reads what has arrived; false at the end of the output. What does not fit is read and dropped.
+// Reads what has arrived; false at the end of the output. Output that does not fit is dropped.
 static bool read_some(int from, char *output, size_t *size)
 {
     char chunk[4096];
@@ -49,7 +49,7 @@ static bool read_some(int from, char *output, size_t *size)
     return n > 0;
 }
 
-// Whether a child is none of those that this process had before.
+// Whether a child is not among those that this process had before.
 static bool is_new(pid_t pid, const void *before)
 {
     const struct children *all = before;
@@ -58,7 +58,7 @@ static bool is_new(pid_t pid, const void *before)
     return true;
 }
 
-// Waits until it has ended, or until the deadline; then ends its orphans, and reads the rest of the output.
+// Waits until the program has ended, or until the deadline; then ends its orphans, and reads the rest of the output.
 static void follow(const struct program_run *c, pid_t pid, int from, double limit, struct program_end *end,
                    const struct children *before)
 {
@@ -79,8 +79,8 @@ static void follow(const struct program_run *c, pid_t pid, int from, double limi
         kill(-pid, SIGKILL);
         waitpid(pid, &end->status, 0);
     }
-    // The processes of its group, and those that left the group (setsid) and became children of this process when their
-    // parent ended.
+    // Ends the processes of its group, and those that left the group (setsid) and became children of this process when
+    // their parent ended.
     kill(-pid, SIGKILL);
     orphans_end(is_new, before);
     for (struct pollfd p = {.fd = from, .events = POLLIN}; open && poll(&p, 1, STEP) > 0;)
@@ -99,7 +99,7 @@ int run_program(const struct program_run *c, struct program_end *end, struct err
     int reaper = 0;
     prctl(PR_GET_CHILD_SUBREAPER, &reaper);
     orphans_list(&before);
-    orphans_adopt(); // so that nothing of the program gets away
+    orphans_adopt(); // so that none of the program's processes escapes
     bool piped = !pipe2(pipes, O_CLOEXEC);
     if (piped) pid = fork();
     if (!pid) become(c, pipes[1], self);

@@ -1,4 +1,4 @@
-// Programs that are not ours: finding one, running it to its end with a deadline, and a folder for its files.
+// External programs: finds one, runs it to its end with a deadline, and makes a folder for its files.
 #pragma once
 
 #include <limits.h>
@@ -9,9 +9,9 @@ struct program_run {
     char *const *argv;     // argv[0] is a path; ends with NULL
     const char *temporary; // folder for its temporary files; NULL: this process's
     const char *folder;    // that it runs in; NULL: this process's
-    int file;              // that it has as PROGRAM_FILE; 0: none
+    int file;              // descriptor that it gets as PROGRAM_FILE; 0: none
     double deadline;       // in seconds from now; 0: none
-    // Called every PROGRAM_QUIET seconds or so while it runs; NULL: not.
+    // Called about every PROGRAM_QUIET seconds while it runs; may be NULL.
     void (*watch)(void *user);
     void *user;
 };
@@ -26,18 +26,17 @@ struct program_end {
 enum { PROGRAM_OUTPUT_MOST = 1 << 22, PROGRAM_FILE = 3, PROGRAM_QUIET = 3 };
 
 // Runs it with nothing on its standard input, and without NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS. At the deadline it
-// is killed. When it has ended, its children are killed, those that left its group (setsid) too. -1 with a message when
-// it cannot be started.
+// is killed. When it has ended, its children are killed, including those that left its group (setsid). -1 with a
+// message when it cannot be started.
 int run_program(const struct program_run *, struct program_end *, struct error *);
 
-// The path of an executable file, malloc'ed; NULL where there is none. `length`: of the folder's name.
+// The path of an executable file, malloc'ed; NULL if there is none. `length` is that of the folder's name.
 char *program_in_folder(const char *folder, size_t length, const char *name);
 char *program_on_path(const char *name);
-// In the folder "bin" of a toolkit.
+// The same in a toolkit's folder "bin".
 char *program_of_toolkit(const char *home, const char *name);
 
-// A fresh folder for the files of one piece of work, under $TMPDIR or /tmp.
-// <temporary folder>/sweetspot-<what>-XXXXXX. -1 with a message.
+// Creates a folder for the files of one piece of work: <$TMPDIR or /tmp>/sweetspot-<what>-XXXXXX. -1 with a message.
 int work_folder_make(const char *what, char path[PATH_MAX], struct error *);
-// With all that is in it. Links are removed, and not followed.
+// Removes the folder with everything in it. Links are removed, not followed.
 void work_folder_remove(const char *path);

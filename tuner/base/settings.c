@@ -42,7 +42,7 @@ void setting_set(const struct setting *s, void *to, double value)
     }
 }
 
-// How records (record.h) take a setting; a choice has no such form.
+// A setting as a field of a record (record.h); not for a choice, which has no such form.
 static struct record_field as_record(const struct setting *s)
 {
     static const enum record_kind kinds[] = {[SETTING_BOOL] = RECORD_BOOL,

@@ -1,15 +1,15 @@
-// How candidates are verified and measured: the settings of a job file that the driver hands to GPU workers. One table
-// for each group: the job's reader takes names, defaults and ranges from it, the driver writes the "verify" and
-// "measure" of a "job" request by it, and the worker reads them by it.
+// How candidates are verified and measured: the settings of a job file that the driver hands to GPU workers. Each group
+// has one table: the job's reader takes names, defaults and ranges from it, the driver uses it to write "verify" and
+// "measure" of a "job" request, and the worker uses it to read them.
 #pragma once
 
 #include "tuner/base/json.h"
 
-// A setting is one row, from which the member of its struct and the row of its table are made:
+// A setting is one row, which defines the member of its struct and the row of its table:
 //
 //     x(kind, place, member, name, fallback, low, high, meaning)
 //
-// `kind` and `place` are those of the enums below. Durations are in seconds.
+// `kind` and `place` are from the enums below. Durations are in seconds.
 // clang-format off
 #define VERIFY_SETTINGS(x) \
     x(BOOL, SHARED, enabled, "enabled", 1, 0, 1, \
@@ -69,7 +69,7 @@ struct verify_settings {
 struct measure_settings {
     MEASURE_SETTINGS(SETTING_MEMBER)
     FINAL_SETTINGS(SETTING_MEMBER)
-    bool rest_given; // the job sets it; `profile` has its own default
+    bool rest_given; // the job sets `rest`; `profile` has its own default
 };
 
 enum setting_kind {
@@ -82,8 +82,8 @@ enum setting_kind {
 
 enum setting_place {
     SETTING_SHARED, // in job files and in requests
-    SETTING_JOB,    // in job files alone
-    SETTING_FIXED,  // in requests alone: always the default
+    SETTING_JOB,    // only in job files
+    SETTING_FIXED,  // only in requests: always the default
 };
 
 struct setting {
@@ -91,19 +91,19 @@ struct setting {
     enum setting_kind kind;
     enum setting_place location;
     size_t offset;              // of the member
-    double fallback, low, high; // of a bool: 0 or 1
-    const char *const *words;   // of a choice: for true and false, and NULL
+    double fallback, low, high; // for a bool, 0 or 1
+    const char *const *words;   // for a choice: those for true and false, and NULL
     const char *meaning;        // one line without a full stop
 };
 
 extern const struct setting verify_table[], measure_table[];
-// The group "final" of "measure", SETTING_JOB alone.
+// The group "final" of "measure": only SETTING_JOB.
 extern const struct setting final_table[];
 
-// The members of a table that belong in requests, as an object (new reference), and back: what is missing gets its
-// default; -1 with the name of what is of the wrong type or out of range.
+// Writes the settings that belong in requests as an object (new reference), and reads them back. Settings that are
+// missing get their default; -1 with the name of a setting that has the wrong type or is out of range.
 json_t *settings_write(const struct setting *table, const void *from);
 int settings_read(const struct setting *table, const json_t *object, void *to, struct error *err);
 
-// Sets one member, whatever its type; of a bool, 0 or 1.
+// Sets one member, whatever its type; for a bool, 0 or 1.
 void setting_set(const struct setting *setting, void *to, double value);

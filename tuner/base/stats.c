@@ -93,8 +93,8 @@ static void sort_into_clusters(struct clusters *c, const double *x, const unsign
     }
 }
 
-// The median of n of the n sorted samples, drawn with replacement. `times`: room for n numbers, how often each is
-// drawn.
+// The median of n samples, drawn with replacement from the n sorted ones. `times`: room for n counts of how often each
+// sample is drawn.
 static double drawn_median(const double *sorted, size_t n, uint64_t *seed, unsigned *times)
 {
     memset(times, 0, n * sizeof *times);
@@ -108,7 +108,7 @@ static double drawn_median(const double *sorted, size_t n, uint64_t *seed, unsig
     return (sorted[at] + sorted[upper]) / 2;
 }
 
-// With a seed, of clusters and samples drawn with replacement.
+// The median of the clusters' medians; with a seed, clusters and samples are drawn with replacement.
 static double median_of_medians(const struct clusters *c, uint64_t *seed, unsigned *times)
 {
     double medians[UCHAR_MAX + 1];

@@ -1,8 +1,8 @@
 // Statistics of measured times: the median, its confidence interval, and the ratio of paired samples. No assumption
 // about the distribution is made, since times of kernels are skewed and have outliers.
 //
-// Samples may come in clusters, such as the processes that took them: samples of one cluster are more alike than those
-// of different ones.
+// Samples may come in clusters, for example one per process that took them: samples of the same cluster are more alike
+// than those of different clusters.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -10,15 +10,15 @@
 // Sorts in place, ascending. No value is NaN.
 void stats_sort(double *x, size_t n);
 
-// The median (mean of the middle two where n is even); NaN where n is 0. Leaves x as it is.
+// The median (mean of the middle two if n is even); NaN if n is 0. Leaves x as it is.
 double stats_median(const double *x, size_t n);
 
 // Bounds of the median from order statistics: [x_(k), x_(n-k+1)] with the largest k for which P(Binomial(n, 1/2) < k)
 // <= tail (e.g. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2). The median is below `low` with at
-// most that probability, and above `high` too. False: there are too few samples for that, and the smallest and the
-// largest are given.
+// most this probability, and above `high` with at most the same. False: there are too few samples, and the bounds are
+// the smallest and the largest.
 bool stats_median_bounds(const double *x, size_t n, double tail, double *low, double *high);
-// A 95% confidence interval: the bounds with a tail of 2.5%. Of fewer than six samples, the smallest and the largest
+// A 95% confidence interval: the bounds with a tail of 2.5%. For fewer than six samples, the smallest and the largest
 // (93.75% for five).
 void stats_median_interval(const double *x, size_t n, double *low, double *high);
 
@@ -31,9 +31,9 @@ struct interval {
 // and Hinkley, Bootstrap Methods and their Application, 1997, section 3.8, strategy 2). cluster[i] is the cluster of
 // x[i]; NULL: all samples are in one.
 //
-// Where clusters differ by more than their samples do, the interval covers all of three or four clusters' medians. So
-// few clusters cannot say more: the interval contains the true median with a probability of 78% for three clusters and
-// of 93% from five on (tests/test_measure.c); where clusters do not differ, of 99%.
+// If clusters differ by more than their samples do, the interval of three or four clusters covers all of their medians.
+// So few clusters do not allow more: the interval contains the true median with a probability of 78% for three clusters
+// and 93% from five on (tests/test_measure.c), or 99% if clusters do not differ.
 struct interval stats_clustered_median(const double *x, const unsigned char *cluster, size_t n, double confidence,
                                        uint64_t seed);
 
@@ -41,5 +41,5 @@ struct interval stats_clustered_median(const double *x, const unsigned char *clu
 size_t stats_paired_ratio(const double *a, const double *b, const unsigned char *cluster, size_t n, double confidence,
                           uint64_t seed, struct interval *ratio);
 
-// The next number after a state: splitmix64 (Steele, Lea, Flood 2014).
+// The next random number; advances the state: splitmix64 (Steele, Lea, Flood 2014).
 uint64_t stats_random(uint64_t *state);

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { COLUMN_LEAST = 8 }; // the least width of a text that is cut
+enum { COLUMN_LEAST = 8 }; // the minimum width of a text that is cut
 
 struct table {
     size_t columns, cell_count;
@@ -83,7 +83,7 @@ static void print_cut(const char *text, size_t width, FILE *file)
 
 static void print_row(const struct table *t, char *const *row, size_t count, const size_t *widths, FILE *file)
 {
-    size_t owed = 0; // blanks are written before the next cell only, so that lines end where their text does
+    size_t owed = 0; // blanks are written only before the next cell, so that lines end where their text does
     for (size_t i = 0; i < count; i++) {
         if (!widths[i]) continue;
         const char *text = *row[i] ? row[i] : "-";
@@ -98,8 +98,8 @@ static void print_row(const struct table *t, char *const *row, size_t count, con
     fputc('\n', file);
 }
 
-// Columns of the terminal that a file is: COLUMNS where it is set, else as the terminal says; 0: it is none, or not
-// known.
+// The width of a file that is a terminal: COLUMNS if it is set, else what the terminal reports. 0: it is not a
+// terminal, or its width is unknown.
 static size_t terminal_width(FILE *file)
 {
     struct winsize size;

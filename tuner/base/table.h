@@ -8,7 +8,7 @@
 //
 // A column whose title begins with '>' is aligned to the right (numbers); the sign is not printed. In the aligned form
 // an empty cell is a dash and a column without any content is left out; CSV has all columns. On a terminal that is too
-// narrow, the widest columns of text are cut and end in an ellipsis; a file or a pipe gets everything.
+// narrow, the widest columns of text are cut and end in an ellipsis; output to a file or pipe is complete.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -18,13 +18,13 @@ struct table;
 struct table *table_new(const char *const *titles); // NULL-terminated; copied
 void table_free(struct table *);
 void table_cell(struct table *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// A cell that is empty where the number is not finite. `format` has one conversion of a double.
+// A cell that is empty if the number is not finite. `format` has one conversion for a double.
 void table_number(struct table *, const char *format, double value);
 // Several cells, each a text: table_texts(t, "M", name, "").
 #define table_texts(table, ...) table_add_texts(table, (const char *const[]){__VA_ARGS__, NULL})
 void table_add_texts(struct table *, const char *const *texts);
 void table_print(const struct table *, FILE *);
-void table_print_csv(const struct table *, FILE *); // RFC 4180: quotes where a cell has a comma, quote or newline
+void table_print_csv(const struct table *, FILE *); // RFC 4180: quotes a cell with a comma, quote or newline
 
 // A list of JSON objects as a table, for commands that print the same data as JSON, as CSV and for people.
 //
@@ -33,10 +33,11 @@ void table_print_csv(const struct table *, FILE *); // RFC 4180: quotes where a 
 struct row_column {
     const char *title;  // as in table_new; NULL ends the columns
     const char *member; // of the object, or a path "a.b.0"; NULL: the title, without its sign
-    // Of a number: for printf with a double, which is multiplied by `scale` unless that is 0. NULL: all its digits.
+    // For a number: a printf format for a double, which is multiplied by `scale` unless that is 0. NULL: all its
+    // digits.
     const char *format;
     double scale;
-    char *(*text)(const json_t *row); // in place of the member; malloc'ed, or NULL for an empty cell
+    char *(*text)(const json_t *row); // instead of the member; malloc'ed, or NULL for an empty cell
 };
 
 // clang-format off
@@ -47,6 +48,6 @@ struct row_column {
 #define COLUMN_TEXT(shown, make) {.title = (shown), .text = (make)}
 // clang-format on
 
-// A cell is a text as it is, "yes" or nothing for a boolean, and for a list its texts (or its objects' first
-// members) with commas between. Null and what is missing are empty.
+// A text is printed as it is, a boolean as "yes" or nothing, and a list as its texts (or its objects' first members),
+// separated by commas. Null and missing values are empty.
 void rows_print(const json_t *rows, const struct row_column *columns, bool csv, FILE *);

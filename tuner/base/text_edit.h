@@ -1,15 +1,15 @@
-// An edit of a file's text, by which a kernel's source becomes tunable as it is.
+// An edit of a file's text, so that a kernel's source becomes tunable without being changed.
 #pragma once
 
 #include "tuner/base/record.h"
 
 struct text_edit {
     const char *file;           // absolute path
-    const char *find, *replace; // with as many lines
-    int64_t count;              // places of `find`, all of which are replaced
+    const char *find, *replace; // `replace` has as many lines
+    int64_t count;              // occurrences of `find`, all of which are replaced
 };
 extern const struct record text_edit_record;
 
-// Edits a malloc'ed text, in whose place there is another one then. -1 with a message where `find` does not stand in it
-// `count` times; the text stays.
+// Replaces a malloc'ed text by the edited one. -1 with a message if `find` does not occur in it `count` times; the text
+// is then unchanged.
 int text_edit_apply(const struct text_edit *, char **text, struct error *);

@@ -1,10 +1,10 @@
 // See header.h: reads a header back, merges, and writes it in one step. The text is made only from the sections, so
 // that a section read back from an older header is written unchanged. Its functions are in header_functions.c.
 //
-// Order: how to use it (a comment), the choice of the device, parameters and what a build needs, launch geometry and
-// launching as inline functions; then the evidence. Last, outside the include guard, the parameters under the
-// template's own names, and the sections for machines in a comment: no code of ours follows that a parameter
-// called `N` or `grid` could break. Function arguments are called size_M for the same reason.
+// The order of the text: how to use it (a comment), the choice of the device, parameters and what a build needs, inline
+// functions for launch geometry and launching, then the evidence. The end is outside the include guard: the parameters
+// under the template's own names, and the machine-readable sections in a comment. No code of ours follows that a
+// parameter called `N` or `grid` could break. Function arguments are called size_M for the same reason.
 #include "tuner/header/header.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static bool same_members(const json_t *a, const json_t *b, const char *const mem
     return true;
 }
 
-// One header launches both: the same stages on the same buffers.
+// Whether one header can launch both: they have the same stages on the same buffers.
 static bool same_interface(const json_t *a, const json_t *b)
 {
     static const char *const stage[3] = {"name", "entry", "name"}, *const buffer[3] = {"name", "type", "direction"},
@@ -76,7 +76,7 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
         const json_t *old = json_array_get(sections, i);
         if (json_get_bool(old, "python", false) != json_get_bool(section, "python", false))
             return error_set(err, "a C header and a Python file cannot be merged");
-        // An old fallback was verified with an older source.
+        // An old fallback was verified with an older version of the source.
         if (!strcmp(json_get_string(old, "device", ""), device) || header_is_fallback(old)) {
             json_array_remove(sections, i);
             continue;
@@ -105,8 +105,8 @@ static char *device_macro(const json_t *section)
     return header_upper(json_get_string(section, "device", "unknown"));
 }
 
-// The section as JSON with exact numbers (the selector compares them). Nothing inside can end or open the comment: a
-// star next to a slash is escaped, and so is an apostrophe.
+// Writes the section as JSON with exact numbers, which the selector compares. Nothing inside can end or open the
+// comment: a star next to a slash is escaped, as is an apostrophe.
 void header_put_section(FILE *file, const json_t *section)
 {
     autofree char *text = json_dumps(section, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17));
@@ -154,7 +154,7 @@ static void comment_devices(struct renderer *r)
     if (*none) header_comment(r, " any other device: NONE, the job's fallback is left out: %s", none);
 }
 
-// Enough for a program that launches the binary.
+// Writes all that a program needs to launch the binary.
 static void comment_launching(struct renderer *r)
 {
     autorelease(text_release) struct text arguments = {0};
@@ -236,9 +236,9 @@ static void put_opening(struct renderer *r)
     header_put(r, "#ifndef SWEETSPOT_%s_BEST_H\n#define SWEETSPOT_%s_BEST_H\n\n", r->upper, r->upper);
 }
 
-// NAME_SECTION: of the device that NAME_DEVICE names, or where a device has several kernels, that of NAME_KERNEL. The
-// preprocessor compares only numbers, so each device's name has one. Any other name gives 0 without being an
-// undefined macro in an #if, of which compilers warn.
+// NAME_SECTION is the section of the device that NAME_DEVICE names, or that of NAME_KERNEL if a device has several
+// kernels. The preprocessor compares only numbers, so each device's name has one. Any other name becomes 0 and is not
+// an undefined macro in an #if, about which compilers warn.
 static void put_selection(struct renderer *r)
 {
     size_t number = 0;
@@ -287,7 +287,7 @@ static void put_parameters(struct renderer *r, const json_t *section)
         const char *name = json_get_string(parameter, "name", "?");
         const json_t *value = json_object_get(parameter, "value");
         autofree char *macro = header_upper(name);
-        // The job's reader refuses such names, but not that of an older header to merge with.
+        // The job's reader refuses such names, but an older header that is merged may have one.
         if (header_macro_taken(macro)) header_take(r, macro);
         if (json_is_string(value))
             header_define_text(r, name, json_string_value(value));
@@ -321,7 +321,7 @@ static void put_macros(struct renderer *r)
                r->lower);
 }
 
-// A parameter that is an option of the compiler, and no macro of the template.
+// Whether a parameter is a compiler option, not a macro of the template.
 static bool is_option(const json_t *parameter)
 {
     return !strcmp(json_get_string(parameter, "kind", ""), "option");
@@ -332,7 +332,7 @@ static void put_definition(struct renderer *r, const json_t *define)
     header_put(r, "#define %s %s\n", json_get_string(define, "name", "?"), json_get_string(define, "value", ""));
 }
 
-// Those of the stage that the user builds for: NAME_STAGE_<STAGE>.
+// The macros of the stage that the user builds for: NAME_STAGE_<STAGE>.
 static void put_stage_macros(struct renderer *r, const json_t *section)
 {
     const json_t *parameters = json_object_get(section, "parameters");
@@ -349,7 +349,7 @@ static void put_stage_macros(struct renderer *r, const json_t *section)
     }
 }
 
-// The parameters under the template's own names. An unroll factor is its pragma, a text its bare words.
+// Writes the parameters under the template's own names. An unroll factor becomes its pragma, a text its bare words.
 static void put_own_names(struct renderer *r)
 {
     header_put(r, "#if defined(NAME_DEFINE_PARAMETERS) && !defined(NAME_PARAMETERS_DEFINED)\n"
@@ -414,7 +414,7 @@ static json_t *make_prefixes(const json_t *section, const char *lower)
     return prefixes;
 }
 
-// Takes helper functions of fn_arithmetic.h out that nothing calls: comments ("// ..."), a line with the name, and the
+// Removes helper functions of fn_arithmetic.h that nothing calls: comments ("// ..."), a line with the name, and the
 // body up to the empty line after it.
 static void drop_unused(char *text, const char *lower)
 {
@@ -432,7 +432,7 @@ static void drop_unused(char *text, const char *lower)
         at += strlen(word);
         if (!defined || second) continue;
         memmove(begin, end + 4, strlen(end + 4) + 1);
-        at = text; // what only this one called is unused now
+        at = text; // functions that only this one called are unused now
     }
 }
 
@@ -479,7 +479,7 @@ int header_render(FILE *file, void *sections, struct error *err)
     fclose(out);
     autofree char *lower = header_identifier(json_get_string(json_array_get(sections, 0), "job", "kernel"));
     drop_unused(text, lower);
-    bool failed = fputs(text, file) < 0 && errno != EPIPE; // a reader may have seen enough
+    bool failed = fputs(text, file) < 0 && errno != EPIPE; // a reader may have closed the pipe early
     if (failed && !result) result = error_set(err, "cannot write the header: %s", strerror(errno));
     free(text);
     return result;

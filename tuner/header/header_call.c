@@ -5,7 +5,7 @@
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
 
-// Whether a call can be written: one kernel, launched once, of buffers and plain scalars, in every section.
+// Whether a call can be written: every section has one kernel, launched once, taking only buffers and plain scalars.
 bool header_is_plain(const struct renderer *r)
 {
     if (header_several_kernels(r->sections)) return false;
@@ -22,7 +22,7 @@ bool header_is_plain(const struct renderer *r)
     return true;
 }
 
-// The entry, in which a parameter is the header's macro of it: its own name may be undefined where the call stands.
+// Writes the entry with the header's macros for parameters, because their own names may be undefined at the call.
 static void put_entry(struct renderer *r, const json_t *section, const char *entry)
 {
     const json_t *parameters = json_object_get(section, "parameters");

@@ -48,7 +48,7 @@ int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t 
             if (!f->varies[slot]) f->text[slot] = text_format("loop_%s", symbols_name(job->symbols, slot));
             f->varies[slot] = true;
         }
-    for (size_t i = 0; i < job->names.derived_count; i++) { // in order: each may use the ones before
+    for (size_t i = 0; i < job->names.derived_count; i++) { // in order: each may use earlier ones
         size_t read;
         int slot = job->names.derived[i].slot;
         const int *slots = expr_slots(job->names.derived[i].value, &read);
@@ -101,7 +101,7 @@ static bool was_verified(const struct trial *trial, const char *problem)
     return false;
 }
 
-// NULL where nothing was verified.
+// NULL if nothing was verified.
 static json_t *supported(const struct job *job, const struct trial *trial)
 {
     autojson json_t *list = json_array();
@@ -117,7 +117,7 @@ static json_t *supported(const struct job *job, const struct trial *trial)
     return any ? json_incref(list) : NULL;
 }
 
-// An input that the kernel may change is the caller's to restore.
+// The caller must restore an input that the kernel may change.
 static const char *direction_word(const struct buffer *b)
 {
     return direction_text[b->restore ? DIRECTION_INOUT : b->direction];
@@ -152,7 +152,7 @@ static char *fill_words(const struct fill *f)
     return text_format(words[f->kind], from, to);
 }
 
-// What it contains before every launch. malloc'ed.
+// What a buffer contains before every launch. malloc'ed.
 static char *contents_text(const struct buffer *b)
 {
     autofree char *fill = fill_words(&b->fill);
@@ -167,7 +167,7 @@ static char *contents_text(const struct buffer *b)
     return text_copy(b->compared ? "anything; only a part of it is verified" : "anything");
 }
 
-// The bytes of rows of this width, as C.
+// The number of bytes in rows of this width, as C.
 static json_t *bytes_of(struct const_eval *f, const struct buffer *b, const struct expr *width)
 {
     autojson json_t *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, width, "1");
@@ -265,7 +265,7 @@ static void add_text(void *list, const char *text)
     json_array_append_new(list, json_string(text));
 }
 
-// In words: "add.cu: '#define TILE 4' becomes ''".
+// Edits in words: "add.cu: '#define TILE 4' becomes ''".
 static json_t *list_edits(const struct job *job)
 {
     json_t *list = json_array();
@@ -300,7 +300,7 @@ int contract_add(json_t *section, struct const_eval *f, const struct trial *tria
     return add_bindings(section, f);
 }
 
-// A number: a scalar argument, or a member of one.
+// Describes a number: a scalar argument, or a member of a struct.
 static json_t *describe_scalar(struct const_eval *f, const char *name, enum element type, const struct expr *value,
                                double real)
 {
@@ -311,7 +311,7 @@ static json_t *describe_scalar(struct const_eval *f, const char *name, enum elem
                      expr_text(value), "value", const_eval_text(f, value, "0"));
 }
 
-// The address of a place in a buffer, so many bytes into it.
+// Describes an address in a buffer, `at` bytes from its beginning.
 static json_t *describe_address(struct const_eval *f, const char *name, const struct address *a)
 {
     const struct buffer *b = &f->job->buffers[a->buffer];
@@ -321,7 +321,7 @@ static json_t *describe_address(struct const_eval *f, const char *name, const st
                      json_sprintf("(%s) * %zu", json_string_value(at), element_size(b->type)));
 }
 
-// A struct or a vector by value. Members have their names without the argument's.
+// Describes a struct or a vector by value. Names of members do not include the argument's.
 static json_t *describe_struct(struct const_eval *f, const struct argument *a)
 {
     json_t *members = json_array();
@@ -356,7 +356,7 @@ json_t *contract_arguments(struct const_eval *f, const struct stage *stage)
     return list;
 }
 
-// The names of a cubin lie in it one after the other, each ended by a zero.
+// A cubin contains its names one after the other, each ended by a zero.
 static const char *find_symbol(const unsigned char *binary, size_t size, const char *name)
 {
     for (size_t i = 0, begin = 0; i < size; i++) {

@@ -14,16 +14,16 @@
 //    "objects":[{"name":"image","kind":"texture"|"surface","type":"f32","direction":"in","about":"array, ..",
 //                "size":["C","C"]}]                       texels, the contiguous dimension first
 //
-// A section of a Python file has "python":true, Python text in place of C, and in its buffers also
+// A section of a Python file has "python":true, Python text instead of C, and in its buffers also
 //
 //    "shape":["size_M","size_K"],"ld":"C","zero":true|"filled":true       ld: of rows that are apart; zero, filled: of
 //                                                               scratch, with a fill of zeros or another one
 //
 // A buffer that launches take by its address is among the buffers. "C" is C text over size_M, size_N, .. "before" says
-// what must be in it before every launch. A size is supported when it is between the smallest and the largest
-// verified ones and a multiple of their greatest common divisor. Constants and objects are missing where a job has
-// none. The user sets a constant by cudaMemcpyToSymbol, or in the embedded binary at the address that NAME_constant
-// gives, and makes the objects (textures and surfaces).
+// what the buffer must contain before every launch. A size is supported when it is between the smallest and the largest
+// verified ones and a multiple of their greatest common divisor. Constants and objects are missing if a job has none.
+// The user sets a constant with cudaMemcpyToSymbol, or in the embedded binary at the address that NAME_constant
+// returns, and creates the objects (textures and surfaces).
 #pragma once
 
 #include "tuner/base/json.h"
@@ -34,20 +34,20 @@
 // and a derived name that depends on a size is replaced by its expression.
 struct const_eval {
     const struct job *job;
-    char *prefix;          // of the functions that expressions call in C: "sgemm_fn_"; NULL: they are Python
-    const int64_t *values; // of the configuration and the first problem
-    bool *varies;          // by slot: a size, or derived from one, or a loop's name
-    char **text;           // by slot: C text of those
+    char *prefix;          // of the functions that expressions call in C: "sgemm_fn_"; NULL for Python
+    const int64_t *values; // those of the configuration and the first problem
+    bool *varies;          // by slot: it is a size, derived from one, or a loop's name
+    char **text;           // by slot: the C text, if it varies
     struct error *err;     // of the first expression that cannot be written as C
     bool failed;
 };
 
-// For one configuration, as C or Python. -1 with a message. The caller releases, also after a failure.
+// Prepares for one configuration, as C or Python. -1 with a message. The caller releases, also after a failure.
 int const_eval_init(struct const_eval *, const struct job *, const uint16_t *config, bool python, struct error *);
 void const_eval_release(struct const_eval *);
 
-// The expression's C text, or `absent` without an expression. If it cannot be written, *err says so, `failed` is set,
-// and the text is "0". New reference.
+// The expression's C text, or `absent` if there is no expression. If it cannot be written, *err says so, `failed` is
+// set, and the text is "0". New reference.
 json_t *const_eval_text(struct const_eval *, const struct expr *, const char *absent);
 // The texts of several expressions, 1 for a missing one. New reference.
 json_t *const_eval_list(struct const_eval *, struct expr *const *expressions, size_t count);

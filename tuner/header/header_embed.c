@@ -26,7 +26,7 @@ static const struct embedded_binary *find(const struct binary_list *l, const cha
     return NULL;
 }
 
-// Takes `bytes`.
+// Takes ownership of `bytes`.
 static void add(struct binary_list *l, unsigned char *bytes, size_t size)
 {
     struct embedded_binary binary = {.bytes = bytes, .size = size};
@@ -49,7 +49,7 @@ static int get(struct store *store, int64_t trial, char hash[HASH_TEXT_SIZE], co
     return missing > 0 ? BINARY_MISSING : missing;
 }
 
-// Where each unit begins, -1 where it is not used; empty where the binary is one cubin. NULL with a message.
+// The offset of each unit, -1 if it is not used; an empty list if the binary is one cubin. NULL with a message.
 static json_t *units_json(const void *bytes, size_t size, struct error *err)
 {
     autojson json_t *list = json_array();
@@ -89,7 +89,7 @@ int binary_list_take(struct binary_list *l, json_t *section, struct store *store
     return 0;
 }
 
-// The bytes of an array, up to its end.
+// Reads the bytes of an array, up to its end.
 static unsigned char *parse(const char *text, size_t size)
 {
     unsigned char *bytes = memory_new(size, 1);
@@ -102,7 +102,7 @@ static unsigned char *parse(const char *text, size_t size)
         bytes[i] = (unsigned char)value;
         at = *end == ',' ? end : NULL;
     }
-    return bytes; // the caller checks them by their hash
+    return bytes; // the caller checks their hash
 }
 
 const struct embedded_binary *binary_list_of(const struct binary_list *l, const json_t *section)

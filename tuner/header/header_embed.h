@@ -1,6 +1,6 @@
 // Binaries next to a header: the cubins that a final kept in the store (tuner/store/binary.h), written byte for byte as
-// C arrays into <header without .h>_binary.c. An array's name has the hash of its bytes, and so has a comment of the
-// file, so that the binaries of other devices are found there when a header is merged.
+// C arrays into <header without .h>_binary.c. The hash of an array's bytes is in its name and in a comment of the file,
+// so that the binaries of other devices are found there when a header is merged.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -12,9 +12,9 @@ struct embedded_binary {
     size_t size;
 };
 
-struct binary_list { // zero: empty
+struct binary_list { // zeroed: empty
     size_t count;
-    struct embedded_binary *list; // each once
+    struct embedded_binary *list; // without duplicates
 };
 
 void binary_list_release(struct binary_list *);
@@ -29,15 +29,15 @@ int binary_list_take(struct binary_list *, json_t *section, struct store *, int6
 // A section's binary, or NULL.
 const struct embedded_binary *binary_list_of(const struct binary_list *, const json_t *section);
 
-// Adds the binaries of an existing file, if there is one. The parser makes `size` bytes of the text that begins with
-// the mark of a binary. -1 with a message when the file is something else.
+// Adds the binaries of an existing file, if there is one. The parser reads `size` bytes from the text that begins with
+// the mark of a binary. -1 with a message when the file is not of this kind.
 typedef unsigned char *binary_parser(const char *text, size_t size);
 int binary_list_read(struct binary_list *, const char *path, binary_parser *, struct error *);
 void header_put_binary_mark(FILE *, const struct embedded_binary *);
 
-// Writes the arrays of all sections that have a binary, with their texts for sweetspot_runtime.c, and this file beside
-// them; no file where none has. Those that are not in the list are
-// added to it from the file that is there. -1 with a message, also when that file is something else.
+// Writes the binaries of all sections as arrays, with their texts for sweetspot_runtime.c, and writes that file next to
+// them; nothing if no section has a binary. Binaries that are not in the list are added to it from the existing file.
+// -1 with a message, also when that file is not of this kind.
 int header_embed_write(const char *header, const json_t *sections, struct binary_list *, struct error *);
 
 // Writes the sections' kernels into a file *.sweetspot for sweetspot_runtime.c. -1 with a message.

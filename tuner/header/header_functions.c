@@ -1,9 +1,9 @@
-// The header's inline functions of the sizes: the launch geometry, scalar arguments and tensor maps of every stage in
-// every section, the bytes of buffers, and which sizes are supported.
+// The header's inline functions that depend on the sizes: the launch geometry, scalar arguments and tensor maps of
+// every stage in every section, the bytes of buffers, and which sizes are supported.
 //
 // They include nothing, allocate nothing, and are written for the strictest warnings of C99, C++11 and CUDA: no
-// structure has the name of a function (C++ warns of that), no argument goes unused, and nothing is converted without a
-// cast.
+// structure has the name of a function (C++ warns about that), no argument is unused, and nothing is converted without
+// a cast.
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
 #include "tuner/job/job.h"
@@ -37,7 +37,8 @@ static void put_case(struct renderer *r, const json_t *stage)
     header_put(r, "    }\n");
 }
 
-// Whether there is a run of this number, and the loops' values in it. A stage without loops has one run.
+// Writes the function that says whether a run with this number exists, and returns the loops' values in it. A stage
+// without loops has one run.
 static void put_runs(struct renderer *r, const char *name, const char *prefix)
 {
     header_put(r,
@@ -72,7 +73,7 @@ static void put_runs(struct renderer *r, const char *name, const char *prefix)
     header_put(r, "    default: return 0;\n    }\n}\n");
 }
 
-// The argument of a stage in a section; NULL where it has none.
+// The argument of a stage in a section; NULL if there is none.
 static const json_t *find_argument(const json_t *section, const char *stage, size_t place)
 {
     return json_array_get(json_object_get(header_find_stage(section, stage), "arguments"), place);
@@ -85,7 +86,7 @@ char *header_scalar_name(const char *prefix, size_t place, const json_t *member)
     return text_format("%sargument_%zu_%s", prefix, place, identifier);
 }
 
-// `own`: the name of the struct's, where `like` is a member.
+// `own`: the struct's name if `like` is a member.
 static void put_scalar(struct renderer *r, const char *stage, size_t place, size_t member, const json_t *like,
                        const char *own, const char *prefix)
 {
@@ -105,7 +106,7 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
     json_array_each(r->sections, i, section) {
         const json_t *each = find_argument(section, stage, place), *members = json_object_get(each, "members");
         if (members) each = json_array_get(members, member);
-        if (!each || (!members && member)) continue; // it is something else there
+        if (!each || (!members && member)) continue; // the argument is something else there
         if (real)
             text_add(&values, "section == %zu ? %.17g : ", i, json_get_number(each, "real", 0));
         else
@@ -114,7 +115,7 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
     header_put_values(r, type, name, values.text);
 }
 
-// The functions of a struct's members, whose names must differ as identifiers too.
+// Writes the functions for a struct's members, whose names must also differ as identifiers.
 static void put_members(struct renderer *r, const char *stage, size_t place, const json_t *like, const char *prefix)
 {
     autojson json_t *seen = json_object();
@@ -164,7 +165,7 @@ static void put_list(struct renderer *r, const json_t *map, const char *key, con
         header_put(r, "        t.%s[%zu] = (%s)(%s);\n", member, i, type, json_string_value(text));
 }
 
-// 32, 64, 128 bytes as CUDA's numbers: the logarithm over `unit`, where 0 bytes are 0.
+// Writes 32, 64 or 128 bytes as CUDA's numbers: the logarithm relative to `unit`; 0 bytes are 0.
 static void put_map_bytes(struct renderer *r, const json_t *map, const char *key, int unit)
 {
     const char *text = json_get_string(map, key, "0");
@@ -220,7 +221,7 @@ static void put_tensor_maps(struct renderer *r, const char *stage, const char *p
     }
 }
 
-// The geometry of one stage in all sections, and shorter functions for the chosen section.
+// Writes the geometry of one stage in all sections, and shorter functions for the chosen section.
 static void put_stage(struct renderer *r, const char *stage, const char *prefix)
 {
     static const char type[] = "struct name_launch_shape";

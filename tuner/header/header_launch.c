@@ -1,6 +1,6 @@
-// See header_parts.h. The parts that are the same for all jobs are texts, launch.in and others; this file makes the
-// tables of binaries and stages, the function that evaluates a stage's launch and arguments, and the one that users
-// call.
+// See header_parts.h. The parts that are the same for all jobs are texts, such as launch.in. This file writes the
+// tables of binaries and stages, the function that evaluates a stage's launch and arguments, and the function that
+// users call.
 #include "kernels/element.h"
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
@@ -12,7 +12,7 @@ char *header_binary_name(const char *lower, const json_t *section)
     return binary ? text_format("%s_binary_%.16s", lower, json_get_string(binary, "hash", "")) : NULL;
 }
 
-// Whether any section calls a library: then functions take a callback.
+// Whether any section calls a library, so that functions take a callback.
 static bool calls_library(const struct renderer *r)
 {
     bool any = false;
@@ -63,7 +63,7 @@ static size_t most_units(const struct renderer *r)
     return most;
 }
 
-// A binary without units is one cubin from its first byte on.
+// A binary without units is a single cubin from its first byte on.
 static void put_units(struct renderer *r, const json_t *units, size_t most)
 {
     for (size_t u = 0; u < most; u++) {
@@ -99,7 +99,7 @@ static void put_binaries(struct renderer *r)
     header_put(r, "    };\n    *count = (int)(sizeof binaries / sizeof binaries[0]);\n    return binaries;\n}\n\n");
 }
 
-// The sizes of the text's arrays, which have at least one element each.
+// Writes the sizes of the text's arrays, which have at least one element each.
 static void put_room(struct renderer *r)
 {
     size_t kernels = 1, stages = 1, arguments = 1, bytes = 1, swaps = 1, sizes = 1, buffers = 1, objects = 1;
@@ -200,7 +200,7 @@ static void put_variables(struct renderer *r)
     header_put(r, "    };\n    *count = (int)(sizeof variables / sizeof variables[0]);\n    return variables;\n}\n\n");
 }
 
-// The number of the object that an argument is.
+// The index of an argument's object.
 static size_t object_of(const struct renderer *r, const json_t *argument)
 {
     json_array_each(header_objects(r), i, each)
@@ -213,15 +213,15 @@ static size_t object_of(const struct renderer *r, const json_t *argument)
 bool header_scalar_bits(const json_t *a, unsigned *bits)
 {
     const char *value = json_get_string(a, "value", "0");
-    uint16_t stored = 0; // of little-endian machines: an e4m3 is its first byte
+    uint16_t stored = 0; // on little-endian machines, an e4m3 is its first byte
     if (!json_object_get(a, "real") && !header_is_number(value)) return false;
     element_store((enum element)header_element_of(a), json_get_number(a, "real", strtod(value, NULL)), &stored);
     *bits = stored;
     return true;
 }
 
-// Stores a scalar at `at`, an expression for an address. FP16, BF16 and FP8 are stored as their bits, since C99 has no
-// such types.
+// Writes code that stores a scalar at `at`, an expression for an address. FP16, BF16 and FP8 are stored as their bits,
+// since C99 has no such types.
 static void put_scalar(struct renderer *r, const json_t *a, size_t section, const char *function, const char *at)
 {
     enum element element = (enum element)header_element_of(a);
@@ -304,9 +304,8 @@ static void put_fill_case(struct renderer *r, const json_t *section, size_t i, c
     r->repeated = NULL;
 }
 
-// The function that evaluates a stage's launch and its arguments: `..._fill`, which launch.in declares and calls. What
-// can be wrong with an argument is noted by functions of launch.in, which check all launches of a section before the
-// first one.
+// Writes the function that evaluates a stage's launch and its arguments: `..._fill`, which launch.in declares and
+// calls. Functions of launch.in note errors in arguments; they check all launches of a section before the first one.
 static void put_fill(struct renderer *r)
 {
     header_put(r, "static inline void name_fill(int section, int stage, const struct name_call *c, long long run, int "
@@ -323,7 +322,7 @@ static void put_fill(struct renderer *r)
     header_put(r, "    default: s->shape.used = 0; break;\n    }\n}\n\n");
 }
 
-// Whether any section has stages that are not part of a launch, but of name_launch_untimed().
+// Whether any section has stages that name_launch_untimed() runs, not a launch.
 static bool has_untimed(const struct renderer *r)
 {
     bool any = false;

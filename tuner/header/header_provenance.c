@@ -6,7 +6,7 @@
 #include "tuner/header/header_parts.h"
 #include "tuner/store/builds.h"
 
-// NAME, NAME_LOW, NAME_HIGH, as far as they are known.
+// Defines NAME, NAME_LOW and NAME_HIGH, as far as they are known.
 enum { TIES_SHOWN = 3 };
 
 static void define_interval(struct renderer *r, const char *name, struct interval value)
@@ -43,7 +43,7 @@ void header_advise(struct renderer *r, const json_t *section)
                        compiler);
 }
 
-// What nvcc makes of the template.
+// Writes how fast nvcc's build of the template is.
 static void comment_nvcc(struct renderer *r, const json_t *section)
 {
     const json_t *nvcc = json_object_get(section, "nvcc");
@@ -59,7 +59,7 @@ static void comment_nvcc(struct renderer *r, const json_t *section)
     }
 }
 
-// The device, the configuration, and how it was chosen.
+// Writes the device, the configuration, and how it was chosen.
 static void comment_choice(struct renderer *r, const json_t *section)
 {
     bool fallback = header_is_fallback(section), replayed = json_get_bool(section, "replayed", false);
@@ -99,7 +99,7 @@ static void comment_choice(struct renderer *r, const json_t *section)
     }
 }
 
-// The compiler's figures and the counters of each stage, as far as they are known.
+// Writes the compiler's figures and the counters of each stage, as far as they are known.
 static void comment_stages(struct renderer *r, const json_t *section)
 {
     static const struct {
@@ -167,7 +167,7 @@ static void comment_section(struct renderer *r, const json_t *section)
     if (!header_is_fallback(section)) comment_stages(r, section);
 }
 
-// There are no such macros if nvcc's version is unknown.
+// Writes the macros about nvcc's build; none if nvcc's version is unknown.
 static void put_nvcc(struct renderer *r, const json_t *section)
 {
     const json_t *nvcc = json_object_get(section, "nvcc"), *problems = json_object_get(nvcc, "problems");

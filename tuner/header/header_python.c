@@ -1,4 +1,4 @@
-// See header_python.h. What is the same for all jobs is best.py, which does the checks and the launches.
+// See header_python.h. The part that is the same for all jobs is best.py, which does the checks and the launches.
 #include "tuner/header/header_python.h"
 
 #include "kernels/element.h"
@@ -21,7 +21,7 @@ static void put_base64(FILE *f, const unsigned char *bytes, size_t size)
     fputc('\n', f);
 }
 
-// The bytes in the lines after the present one.
+// Reads the bytes in the lines after the current one.
 static unsigned char *parse_base64(const char *text, size_t size)
 {
     unsigned char *bytes = memory_new(size, 1);
@@ -37,10 +37,10 @@ static unsigned char *parse_base64(const char *text, size_t size)
         bits -= 8;
         bytes[i++] = (unsigned char)(word >> bits);
     }
-    return bytes; // the caller checks them by their hash
+    return bytes; // the caller checks their hash
 }
 
-// Adds the bits of a scalar that Python cannot make.
+// Adds the bits of a scalar whose type Python does not have.
 static int add_bits(json_t *argument, const char *stage, struct error *err)
 {
     unsigned bits;
@@ -71,7 +71,8 @@ static int complete_stage(const json_t *section, json_t *stage, struct error *er
     return 0;
 }
 
-// Adds what Python needs beyond a header's section. -1 with a message when a launch takes what the file cannot give.
+// Adds what Python needs beyond a header's section. -1 with a message when a launch takes something that a Python file
+// cannot provide.
 static int complete(const json_t *section, struct error *err)
 {
     json_array_each(json_object_get(section, "objects"), i, object)
@@ -90,7 +91,7 @@ static int complete(const json_t *section, struct error *err)
     return 0;
 }
 
-// What was measured.
+// Adds what was measured.
 static void add_results(struct text *t, const json_t *section)
 {
     text_add(t, "\n%s (%s): %s\n", json_get_string(section, "device", "?"), json_get_string(section, "arch", "?"),
@@ -109,7 +110,7 @@ static void add_results(struct text *t, const json_t *section)
     if (!json_object_get(section, "supported")) text_add(t, "    NOT VERIFIED: no sizes are accepted\n");
 }
 
-// The module's documentation.
+// Writes the module's documentation.
 static void put_document(FILE *f, const json_t *sections, const char *lower)
 {
     autorelease(text_release) struct text t = {0};

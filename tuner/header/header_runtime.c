@@ -13,7 +13,7 @@
 // limits.h and units.h have the other limits.
 enum { MOST_BYTES = 4096, MOST_SIZES = 16, MOST_BUFFERS = 32 };
 
-// A kernel's text while it is made.
+// A kernel's text while it is being written.
 struct kernel_text {
     const json_t *section;
     struct text text;
@@ -117,7 +117,7 @@ static size_t buffer_number(const struct kernel_text *w, const char *name)
     return header_index(json_object_get(w->section, "buffers"), name);
 }
 
-// A scalar, or at an offset (-1: none) a member of a struct.
+// Writes a scalar, or a member of a struct at an offset (-1: not a member).
 static void put_scalar(struct kernel_text *w, const json_t *a, int64_t offset)
 {
     enum element element = (enum element)header_element_of(a);
@@ -207,7 +207,7 @@ static void put_stage(struct kernel_text *w, const json_t *stage)
 
 // The kernel --------------------------------------------------------------------------------------------------------
 
-// 1 where the sizes are supported, and a stage is for them.
+// Writes a program that gives 1 if the sizes are supported and some stage is for them.
 static void put_supported(struct kernel_text *w)
 {
     text_add(&w->text, "supported 1");
@@ -257,7 +257,7 @@ static void put_facts(struct kernel_text *w)
     put_values(w, json_object_get(stage, "grid"), 3, stage ? "1" : "0");
     put_value(w, json_get_string(stage, "when", "1"));
     text_add(&w->text, " * * *\n");
-    bool all = problems != NULL; // of one of several kernels: on all problems
+    bool all = problems != NULL; // one of several kernels: its times on all problems
     json_array_each(all ? problems : json_object_get(s, "problems"), i, problem) {
         double time = all ? json_get_number(problem, "time", NAN) : json_get_interval(problem, "time").value;
         text_add(&w->text, "problem %.9g", time);
@@ -267,7 +267,7 @@ static void put_facts(struct kernel_text *w)
     }
 }
 
-// The kernel's text, malloc'ed. NULL with a message where it cannot be launched.
+// The kernel's text, malloc'ed. NULL with a message if it cannot be launched.
 static char *make_text(const json_t *section, struct error *err)
 {
     autofree char *identifier = header_identifier(json_get_string(section, "job", "kernel"));

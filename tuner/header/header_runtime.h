@@ -1,6 +1,6 @@
 // Kernels for sweetspot_runtime.c, which chooses among them at run time: a section as a text that the runtime can read,
-// with a program in postfix notation for the sizes and each launch. The text lies beside the binary's bytes in
-// <header>_binary.c, or before them in a file *.sweetspot. And sweetspot_runtime.c itself.
+// with a program in postfix notation for the sizes and each launch. The text is next to the binary's bytes in
+// <header>_binary.c, or before them in a file *.sweetspot. sweetspot_runtime.c is written here too.
 //
 //   sweetspot-kernel 1 <hash> <bytes of the text> <bytes of the binary>      in a file, before each kernel
 //   job sgemm
@@ -22,9 +22,9 @@
 
 #include "tuner/header/header_embed.h"
 
-// Writes the list of all kernels that have a binary into <header>_binary.c. Others are named in comments.
+// Writes the list of all kernels that have a binary into <header>_binary.c. The other kernels are named in comments.
 void header_runtime_embed(FILE *, const json_t *sections);
-// Writes a kernel of a file *.sweetspot. -1 with a message.
+// Writes a kernel to a file *.sweetspot. -1 with a message.
 int header_runtime_put(FILE *, const json_t *section, const struct embedded_binary *, struct error *);
 // Writes sweetspot_runtime.c into the header's folder. -1 with a message.
 int header_runtime_write(const char *header, struct error *);

@@ -4,7 +4,7 @@
 #include "kernels/operation.h"
 #include "tuner/header/header_contract.h"
 
-// Numbers of a tensor map in CUDA's order, the contiguous dimension first, as C texts.
+// A tensor map's numbers as C expressions, in CUDA's order (the contiguous dimension first).
 static json_t *map_section(struct const_eval *f, const struct argument *a, size_t number)
 {
     const struct tensor_map *map = a->map;
@@ -27,7 +27,7 @@ static json_t *map_section(struct const_eval *f, const struct argument *a, size_
                      "interleave", "0", "promotion", const_eval_text(f, map->promotion, "0"));
 }
 
-// The loops of a stage, the outermost one first, and the buffers that exchange their names after every run.
+// Sets the loops of a stage, the outermost one first, and the buffers that exchange their names after every run.
 static void set_repeat(json_t *object, struct const_eval *f, const struct stage_repeat *repeat)
 {
     json_t *loops = json_array(), *swaps = json_array();
@@ -50,7 +50,7 @@ static void add_define(void *defines, const char *name, const char *value)
     json_array_append_new(defines, json_pack("{s:s, s:s}", "name", name, "value", value));
 }
 
-// "icache_misses 108, occupancy 50": a stage's counters on the first tuned problem. malloc'ed; NULL: it was not
+// A stage's counters on the first tuned problem: "icache_misses 108, occupancy 50". malloc'ed; NULL: it was not
 // counted.
 static char *counters_text(const struct trial *trial, int stage)
 {
@@ -114,7 +114,7 @@ static json_t *parameter_section(const struct job *job, size_t i, int64_t value)
                      "value", text ? json_string(symbols_text(job->symbols, value)) : json_integer(value));
 }
 
-// The trial's own figures of a tuned problem, or NULL when it has none of that name.
+// The trial's own figures for the tuned problem of this name, or NULL.
 static const struct trial_problem *find_problem(const struct trial *trial, const char *name)
 {
     for (size_t i = 0; i < trial->problem_count; i++)
@@ -122,15 +122,15 @@ static const struct trial_problem *find_problem(const struct trial *trial, const
     return NULL;
 }
 
-// In words; NULL where it was not measured.
+// The energy in words; NULL if it was not measured.
 static json_t *energy_text(const struct final_entry *entry, size_t problem)
 {
     const struct energy_figures *energy = entry ? entry->problems[problem].energy : NULL;
     return energy && energy->joules.value > 0 ? json_string(show_energy(energy, TEXT_ROOM)) : NULL;
 }
 
-// How much longer than the fastest known kernel the chosen ones take, at most: where they were chosen, and on problems
-// that were held back, of which `held` is the number.
+// How much longer the chosen kernels take than the fastest known one, at most: on the problems that they were chosen
+// on, and on those that were held back, whose number is `held`.
 static json_t *largest_regret(const struct job *job, const struct final *final)
 {
     double worst[2] = {0};
@@ -198,7 +198,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     return 0;
 }
 
-// The work of a problem as C over its sizes, as tuner/setup/wave_model.c defines it.
+// Sets the work of a problem as C over its sizes, as tuner/setup/wave_model.c defines it.
 static void set_work(json_t *section, const struct job *job, struct const_eval *f)
 {
     autorelease(text_release) struct text product = {0};
@@ -290,7 +290,7 @@ static int64_t static_bytes(const struct trial *trial, const char *stage)
     return 0;
 }
 
-// Checks that the fallback was verified on every problem and that its shared memory, static included, is small enough.
+// Checks that the fallback was verified on every problem and that its shared memory, including static, is small enough.
 static int check_fallback(const struct job *job, const struct trial *trial, struct error *err)
 {
     if (!trial) return error_set(err, "it has not been measured yet; sweetspot tune measures it");
@@ -312,7 +312,7 @@ static int check_fallback(const struct job *job, const struct trial *trial, stru
     return 0;
 }
 
-// The times that the selector of several kernels uses.
+// Adds the times that the selector of several kernels uses.
 static void add_times(json_t *section)
 {
     json_t *times = json_array();

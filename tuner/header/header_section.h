@@ -1,6 +1,6 @@
-// A header's section for one device: a JSON object made from a job, its store's environment, the winning trial and
-// (where there is one) the final. header.c renders it; the same object, in a comment of the header, lets a header for
-// another device be merged in later.
+// A header's section for one device: a JSON object made from a job, its store's environment, the winning trial and, if
+// there is one, the final. header.c renders it; the same object is also in a comment of the header, so that a header
+// for another device can be merged in later.
 //
 //   {"version":2,"job":"sgemm","template":"gemm_simt.cu","source_hash":"..32 hex..",
 //    "device":"NVIDIA H200","arch":"sm_90a","driver":"..","compiler":"nvrtc 13.0",
@@ -21,12 +21,12 @@
 //    "sanitizers":"compute-sanitizer .. clean",     only where they ran
 //    "nvcc":{..}}                                   builds_summary.h's, where nvcc's build was raced
 //
-// "C" is C text over size_M, size_N, .. The section for devices without tuning results, the job's fallback, is the last
-// one. It has no binary, its times are from the device on which it was verified, and these members differ:
+// "C" is C text over size_M, size_N, .. The last section is the job's fallback, for devices without tuning results. It
+// has no binary, its times are from the device on which it was verified, and these members differ:
 //
 //    "device":"FALLBACK","arch":"","fallback":true,"verified_on":"NVIDIA H200"
 //
-// Only with objective each, where the kernel is one of several and "problems" are those that it is for:
+// Only with objective each, when the kernel is one of several and "problems" are those that it was chosen for:
 //
 //    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264,     what tuner/setup/wave_model.h takes
 //    "times":[{"sizes":[..],"time":..}]                                on all problems that are not held back
@@ -41,44 +41,44 @@
 
 enum { HEADER_SECTION_VERSION = 2 };
 
-// `kernel`: with a final of objective each, which of its kernels the trial is; else 0. `final` NULL: not decided in
-// one. `ties`: configurations that are tied with it, or NULL. `python`: for a Python file. NULL with a message when the
-// trial does not belong to the present job (a parameter or problem has changed) or an expression cannot be written. New
-// reference.
+// `kernel`: with a final for objective each, the number of the trial among its kernels; else 0. `final`: NULL if no
+// final decided. `ties`: configurations that are tied with it, or NULL. `python`: for a Python file. NULL with a
+// message when the trial does not belong to the current job (a parameter or problem has changed) or an expression
+// cannot be written. New reference.
 json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *,
                        size_t kernel, json_t *ties, bool python, struct error *);
 
 // The section of the job's fallback, from its trial (NULL: none yet). NULL with the reason in *err when it is not known
-// to be right, or takes too much shared memory. New reference.
+// to be correct, or needs too much shared memory. New reference.
 json_t *header_section_of_fallback(const struct job *, const struct environment *, const struct trial *,
                                    struct error *);
 
-// Marks a section as that of a winner that comes with the job: decided in a final of so many rounds and verified on its
-// own device, and only compiled here. `same`: `compiler` made the same code as the section's own compiler.
+// Marks a section as a winner that comes with the job: it was decided in a final of `rounds` rounds and verified on its
+// own device, and only compiled here. `same`: `compiler` generated the same code as the section's own compiler.
 void header_section_ship(json_t *section, int64_t rounds, const char *compiler, bool same);
 // Notes in a header's first section why the job's fallback is left out.
 void header_section_lacks(json_t *section, const char *config, const char *why);
 
-// The object of this name in a list: its index, or the list's length; the object, or NULL.
+// The object with this name in a list: its index, or the list's length; the object itself, or NULL.
 size_t header_index(const json_t *list, const char *name);
 const json_t *header_find(const json_t *list, const char *name);
-// A section's stage of that name, or NULL.
+// A section's stage with that name, or NULL.
 const json_t *header_find_stage(const json_t *section, const char *name);
 
-// Members of a section: 90 for "sm_90a", 0 unknown; its stages.
+// From a section: its architecture (90 for "sm_90a", 0 if unknown), and the number of its stages.
 int header_compute(const json_t *section);
 size_t header_stage_count(const json_t *section);
-// The names of a stage's loops in all sections, as an object. NULL where no section repeats it. New reference.
+// The names of a stage's loops in all sections, as an object. NULL if no section repeats it. New reference.
 json_t *header_loops(const json_t *sections, const char *stage);
 
-// About all sections of a header: how many devices they are for, without the fallback; whether some device has several
-// kernels; the first section of a section's device.
+// About all sections of a header: the number of devices, without the fallback; whether some device has several kernels;
+// the first section for a section's device.
 size_t header_devices(const json_t *sections);
 bool header_several_kernels(const json_t *sections);
 size_t header_first_of_device(const json_t *sections, size_t section);
 // Whether any section has a binary.
 bool header_embeds(const json_t *sections);
 
-// Whether a section is the fallback's, and the number of that section among all of them, or -1.
+// Whether a section is the fallback's, and the number of the fallback's section among all of them, or -1.
 bool header_is_fallback(const json_t *section);
 int header_fallback_of(const json_t *sections);

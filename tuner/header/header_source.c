@@ -8,7 +8,7 @@ bool header_is_part(const json_t *stage)
     return strcmp(json_get_string(stage, "when", "1"), "0") != 0;
 }
 
-// An option after the others, with a blank between.
+// Appends an option, separated by a blank.
 static void add_option(struct text *t, const char *option)
 {
     text_add(t, "%s%s", t->text ? " " : "", option);
@@ -97,7 +97,7 @@ static void comment_attributes(struct renderer *r, const json_t *stage)
 {
     const char *shared = json_get_string(stage, "shared", "0");
     bool number = header_is_number(shared);
-    double fixed = json_get_number(stage, "shared_static", 0), blocks = 1; // no sum of them overflows
+    double fixed = json_get_number(stage, "shared_static", 0), blocks = 1; // doubles, so that no sum overflows
     for (size_t d = 0; d < 3; d++) {
         const json_t *size = json_array_get(json_object_get(stage, "cluster"), d);
         blocks *= json_is_string(size) ? strtod(json_string_value(size), NULL) : 1;
@@ -177,7 +177,7 @@ void header_comment_bindings(struct renderer *r, const json_t *section)
     }
 }
 
-// What was verified in addition to the job's problems.
+// Writes what was verified in addition to the job's problems.
 static void put_drawn(struct renderer *r, const json_t *section, int64_t sizes)
 {
     autorelease(text_release) struct text values = {0};

@@ -29,7 +29,7 @@ char *header_literal(const char *text)
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
         if (c == '"' || c == '\\' || c == '?')
-            p += sprintf(p, "\\%c", c); // "\?" keeps trigraphs away
+            p += sprintf(p, "\\%c", c); // "\?" avoids trigraphs
         else if (c < ' ')
             p += sprintf(p, "\\%03o", c);
         else
@@ -39,7 +39,7 @@ char *header_literal(const char *text)
     return out;
 }
 
-// The words of a template that stand for something other than the job's name.
+// The words of a template that are replaced by something other than the job's name.
 enum { DECLARED, GIVEN, TIMED, PARAMETERS, SIZES, UNUSED, FALLBACK, FUNCTION, INTEGER, WORDS };
 static const char *const words[] = {
     [DECLARED] = "name_declared_sizes",   [GIVEN] = "name_given_sizes", [TIMED] = "name_timed_sizes",
@@ -47,7 +47,7 @@ static const char *const words[] = {
     [FALLBACK] = "name_fallback_section", [FUNCTION] = "FN_FUNCTION",   [INTEGER] = "FN_INTEGER",
 };
 
-// `format`: for printf. A header that is read back may name its sizes anyhow.
+// `format`: the text is a printf format, so '%' is doubled: a header that is read back may have any names of sizes.
 static void add_sizes(struct text *to, const struct renderer *r, int word, bool format)
 {
     bool bare = word == PARAMETERS || word == SIZES;
@@ -69,7 +69,7 @@ static void add_sizes(struct text *to, const struct renderer *r, int word, bool 
     if (word == PARAMETERS && !json_array_size(r->sizes) && !r->repeated) text_add(to, "void");
 }
 
-// A template with the job's name and sizes in it. malloc'ed.
+// Replaces the words of a template by the job's name and sizes. malloc'ed.
 static char *expand(const struct renderer *r, const char *template, bool format)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
@@ -145,8 +145,8 @@ void header_end_conditions(struct renderer *r)
     if (json_array_size(r->sections) > 1) header_put(r, "#endif\n");
 }
 
-// In a function of a repeated stage: the values of its loops in this run as variables, and `there`, whether there is
-// such a run.
+// In a function of a repeated stage, writes the values of its loops in this run as variables, and `there`, which says
+// whether this run exists.
 static void put_loops(struct renderer *r)
 {
     if (!r->repeated) return;
@@ -167,7 +167,7 @@ void header_begin(struct renderer *r, const char *type, const char *name, const 
     header_put(r, "name_unused_sizes");
 }
 
-// The shorter function, for the chosen section.
+// Writes the shorter function for the chosen section.
 static void put_chosen(struct renderer *r, const char *type, const char *name)
 {
     put_expanded(r, "NAME_FUNCTION ");

@@ -1,9 +1,9 @@
-// Addresses in data: in the bytes of a struct, or in a buffer.
+// Addresses within data: in the bytes of a struct, or in a buffer.
 //
 //     ADDRESSES = [{"to":"A","place":16,"at":4096,"step":256,"count":8}, ..]
 //
-// From byte `place` on there are `count` addresses: those of byte `at` of the buffer A and of places `step` bytes
-// apart. Without "to" they are null.
+// From byte `place` on there are `count` addresses: that of byte `at` of buffer A, and further ones `step` bytes apart.
+// Without "to" they are null.
 #pragma once
 
 #include "tuner/base/record.h"

@@ -1,5 +1,5 @@
-// A candidate as GPU workers get it: a cubin and, for each problem, the launches of its kernels and the calls of
-// libraries that compute it. The driver fills these structs and writes them, the worker reads them, both by one table.
+// A candidate as GPU workers receive it: a cubin and, for each problem, the kernel launches and library calls that
+// compute it. The driver fills and writes these structs and the worker reads them, both with the same table.
 //
 //     CANDIDATE = "config":"BLOCK_M=128,..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}, ..]
 //     STAGE = {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,
@@ -17,8 +17,8 @@
 
 struct stage_argument {
     const char *buffer, *texture, *surface;  // names of buffers
-    const char *bytes;                       // two hexadecimal digits for each byte
-    const struct address_request *addresses; // among the bytes
+    const char *bytes;                       // two hexadecimal digits per byte
+    const struct address_request *addresses; // within the bytes
     size_t address_count;
     const char *scalar; // its type
     struct record_number value;
@@ -31,15 +31,15 @@ struct stage_argument {
 
 struct stage_call {
     const char *symbol;
-    int64_t grid[3], block[3], cluster[3]; // -1 where they are missing, which stands for 1
-    int64_t shared;                        // dynamic, bytes a block
+    int64_t grid[3], block[3], cluster[3]; // -1: missing, which means 1
+    int64_t shared;                        // dynamic, bytes per block
     bool cooperative;
-    bool overlap; // launched with programmatic stream serialization where a kernel comes before it in the same
-                  // candidate; never while it is counted
-    bool untimed; // it runs before a timed launch, outside its time; such stages come first
-    int64_t unit; // of the cubin whose kernel it is
-    bool again;   // another run of the stage before it. All runs of a stage are one in answers, which number stages
-                  // without them; counters are those of all runs
+    bool overlap; // launched with programmatic stream serialization if a kernel precedes it in the same candidate;
+                  // never while it is counted
+    bool untimed; // runs before a timed launch, outside the timing; such stages come first
+    int64_t unit; // whose cubin has the kernel
+    bool again;   // another run of the previous stage. In answers, all runs of a stage are one stage: they have one
+                  // number, and counters cover all of them
     const struct stage_argument *args;
     size_t arg_count;
     const char *operation, *by;
@@ -47,24 +47,24 @@ struct stage_call {
     const struct record_named_number *roles;
     size_t buffer_count, role_count;
     const char *library, *function, *init;
-    const int64_t *sizes; // of the problem, for a function of the user's
+    const int64_t *sizes; // of the problem, for a user function
     size_t size_count;
 };
 
 struct candidate_problem {
-    int problem; // of the job; -1 where it is missing, which stands for its place in the list
-    bool drawn;  // of the job's "sizes", which have numbers of their own
+    int problem; // of the job; -1: missing, which means its place in the list
+    bool drawn;  // one of the job's "sizes", which have separate numbers
     const struct stage_call *stages;
     size_t stage_count;
 };
 
 struct candidate {
     const char *name;   // of a baseline
-    const char *config; // what sweetspot-replay looks up
+    const char *config; // sweetspot-replay looks it up
     const char *cubin;  // path
     const struct candidate_problem *problems;
     size_t problem_count;
-    const json_t *written; // the problems as they were written before, which stands for them
+    const json_t *written; // the problems as they were written before, used instead of them
 };
 
 extern const struct record candidate_record, stage_call_record, stage_argument_record;

@@ -11,8 +11,8 @@
 #include "tuner/protocol/message.h"
 #include "tuner/trial/trial.h"
 
-// Stages with macros of their own: compiled separately, with these macros in addition, into the same number of a file
-// of units (tuner/base/units.h).
+// Stages with their own macros: compiled separately, with these macros in addition, into the unit of this number in a
+// file of units (tuner/base/units.h).
 struct compile_unit {
     int64_t unit;
     const struct record_named_text *defines;
@@ -21,10 +21,10 @@ struct compile_unit {
 };
 
 struct compile_request {
-    const char *arch;          // of a virtual one ("compute_90a") the file is PTX
+    const char *arch;          // for a virtual one ("compute_90a") the file is PTX
     const char *source, *text; // a file, or the program itself (the worker's support kernels)
-    const char *source_hash;   // what the driver's trials are filed under; a source with another one is not compiled
-    const char *config;        // what sweetspot-replay looks up
+    const char *source_hash;   // the driver's trials belong to it; a source with another hash is not compiled
+    const char *config;        // sweetspot-replay looks it up
     const char *const *include, *const *entries, *const *options;
     const char *const *functions; // of a library
     const struct record_named_text *defines;
@@ -32,10 +32,10 @@ struct compile_request {
     size_t include_count, entry_count, option_count, function_count, define_count, unit_count;
     const char *cache;    // folder
     double deadline;      // s; NaN: none
-    int64_t memory;       // bytes that the compiler may take, more is a "compile_error"; 0: as many as there are
-    bool host_headers;    // stand-ins for headers of the host (host_headers.h)
-    const char *compiler; // PROTOCOL_NVRTC where it is missing; PROTOCOL_NVCC: by the header's recipe (nvcc_recipe.h)
-    bool alone;           // by nvcc, without NVRTC before it: the entries' names are found in nvcc's cubin
+    int64_t memory;       // bytes that the compiler may use, more is a "compile_error"; 0: no limit
+    bool host_headers;    // provides stand-ins for host headers (host_headers.h)
+    const char *compiler; // if missing, PROTOCOL_NVRTC; PROTOCOL_NVCC: by the header's recipe (nvcc_recipe.h)
+    bool alone;           // only by nvcc, without NVRTC first: the entries' names are looked up in nvcc's cubin
     const char *after;    // "behind" in JSON: a text that nvcc compiles after the source
     size_t edit_count;
     const struct text_edit *edits; // of the source and of what it includes
@@ -44,20 +44,20 @@ extern const struct record compile_request_record;
 
 struct entry_answer {
     const char *entry, *symbol;
-    size_t unit;                // whose cubin has it (tuner/base/units.h)
-    struct trial_stage figures; // of the cubin, and of ptxas where the cubin does not have them (spills)
+    size_t unit;                // whose cubin has the entry (tuner/base/units.h)
+    struct trial_stage figures; // from the cubin, or from ptxas if the cubin does not have them (spills)
 };
 
 struct compile_answer {
     struct answer_head head;
-    const char *cubin; // path; there when the request has a cache
+    const char *cubin; // path; present when the request has a cache
     bool cached;
     double seconds;
-    const char *const *warnings; // one text at most: the lines of ptxas's advisories
+    const char *const *warnings; // at most one text: the lines of ptxas's advisories
     const struct entry_answer *entries;
     size_t warning_count, entry_count;
-    const char *compiler; // nvcc with its version, or what built a library
+    const char *compiler; // nvcc with its version, or the compiler of a library
     const char *library;  // path
-    const char *hash;     // of all that a library was built from, by which the cache keeps it
+    const char *hash;     // of all that a library was built from: its key in the cache
 };
 extern const struct record compile_answer_record;

@@ -2,7 +2,7 @@
 // <- {"id":4,"status":"ok","passes":2,"wall":..,
 //     "trials":[{"trial":17,"counters":[{"problem":0,"stage":0,"values":[..]}, ..],"reason":""}, ..]}
 //
-// What a library launches for a problem is one stage.
+// All launches of a library for a problem are one stage.
 #pragma once
 
 #include "tuner/protocol/candidate.h"
@@ -10,7 +10,7 @@
 
 struct counted_candidate {
     int64_t trial;
-    const char *baseline; // in place of a candidate
+    const char *baseline; // instead of a candidate
     struct candidate candidate;
 };
 
@@ -21,7 +21,7 @@ struct count_request {
 
 struct stage_counters {
     int problem, stage;
-    const double *values; // in the order of the job's "metrics"; NaN: there is none
+    const double *values; // in the order of the job's "metrics"; NaN: no value
     size_t value_count;
 };
 

@@ -5,16 +5,18 @@
 //       "error":..,"launches_judged":..,"sizes_verified":..,"cubin_hash":"..",
 //       "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
 //
-// Fresh data from the seed. Candidates are proved in their order until "places" of them have passed (missing: all are);
-// the others have no entry. Random order in every round, every timed launch of a candidate judged.
+// Data is newly generated from the seed. Candidates are verified in their order until "places" of them have passed
+// (missing: all are verified); the others have no entry. Every round has a random order, and every timed launch of a
+// candidate is verified.
 //
-// The rounds of a process come in parts. A part that is not the first lists the candidates and baselines that still
-// race: they are proved already, and the answer is about this part's rounds. A part ends when "seconds" have passed
-// since its request (missing: no limit), but not before FINAL_LEAST rounds; so it may have fewer than were asked for.
+// The rounds of a process come in parts. Parts after the first list the candidates and baselines that are still in the
+// race. These have been verified already, and the answer covers only the rounds of this part. A part ends when
+// "seconds" have passed since its request (missing: no limit), but not before FINAL_LEAST rounds; so it may have fewer
+// rounds than requested.
 //
-// With "energy" the part has no rounds: its answer has the energy of each entry instead of times,
+// With "energy" the part has no rounds: instead of times, its answer has the energy of each entry,
 // {"problem":0,"energy":{"joules":[value,low,high],"watts":..,"clock_mhz":..,"share":..,"power_limited":true}}, or the
-// "reason" why it has none. A measurement that may not end within "seconds" is not begun.
+// "reason" why it has none. A measurement that might not end within "seconds" is not started.
 #pragma once
 
 #include "tuner/base/stats.h"
@@ -24,14 +26,14 @@
 
 struct final_candidate {
     int64_t trial;
-    const char *binary; // whose build the cubin is, PROTOCOL_NVRTC where it is missing; two may be builds of one trial
+    const char *binary; // which compiler built the cubin; if missing, PROTOCOL_NVRTC. A trial may have two builds
     struct candidate candidate;
 };
 
 struct final_request {
     int64_t seed;
-    int64_t process; // its number among those that share the final's rounds; each has its own order
-    int64_t part;    // of the process, from 0
+    int64_t process; // its number among the processes that share the final's rounds; each has its own order
+    int64_t part;    // within the process, from 0
     int64_t rounds;
     double seconds; // 0: no limit
     bool energy;    // instead of rounds
@@ -41,24 +43,24 @@ struct final_request {
     size_t candidate_count, baseline_count;
 };
 
-#define ENERGY_NO_TIME "no time is left" // a reason
+#define ENERGY_NO_TIME "no time is left" // a possible `reason`
 
 // The energy of one execution, by the rule of tuner/gpu/energy.h.
 struct energy_figures {
-    struct interval joules; // the interval is what parts of the measurement give, not a confidence interval
+    struct interval joules; // the interval is computed from parts of the measurement, not a confidence interval
     double watts;           // mean power of the board while the work was repeated, its preparation included
-    double clock_mhz;       // of the SMs, mean; NaN: unknown
-    double share;           // of the energy of a repetition that preparing it takes, which is not in `joules`
+    double clock_mhz;       // mean SM clock; NaN: unknown
+    double share;           // of a repetition's energy that its preparation takes, which is not in `joules`
     bool power_limited;     // the clock was lowered to keep the power limit
     const char *reason;     // why there are no joules
 };
 
 struct final_times {
     int problem;
-    const double *times; // s, one a round; the rounds of different entries correspond. NaN: there is none
+    const double *times; // s, one per round; the rounds of different entries correspond. NaN: no time
     size_t time_count;
     double error_max, error_rms;         // against FP64, relative to the scale of the bound
-    const struct energy_figures *energy; // NULL: it was not asked for
+    const struct energy_figures *energy; // NULL: it was not requested
 };
 
 struct final_entry_answer {
@@ -67,13 +69,13 @@ struct final_entry_answer {
     const char *binary; // "": a baseline's
     enum trial_status status;
     const char *reason, *detail;
-    double error;            // the worst element's over its bound
-    int64_t launches_judged; // whose results were compared, in all processes
-    int64_t sizes_verified;  // drawn ones
+    double error;            // of the worst element, divided by its bound
+    int64_t launches_judged; // launches whose results were compared, in all processes
+    int64_t sizes_verified;  // drawn sizes
     const char *cubin_hash;  // of the bytes that ran
     struct final_times *problems;
     size_t problem_count;
-    bool left; // for the driver: it has lost and is not in later parts
+    bool left; // used by the driver: it has lost and is not in later parts
 };
 
 struct final_answer {
@@ -84,9 +86,9 @@ struct final_answer {
 
 extern const struct record final_request_record, final_entry_record, final_answer_record, energy_record;
 
-// Whether it lists a baseline by its name or, where that is NULL, a candidate by its trial and build.
+// Whether a request lists the baseline of this name or, if that is NULL, the candidate with this trial and build.
 bool final_request_has(const struct final_request *, int64_t trial, const char *binary, const char *baseline);
 // An entry's times on a problem; NULL: it has none.
 struct final_times *final_entry_times(const struct final_entry_answer *, size_t problem);
-// The times of a problem as a list, null where there is none. New reference.
+// The times of a problem as a list, with null for a missing time. New reference.
 json_t *final_times_json(const struct final_times *);

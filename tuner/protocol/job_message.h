@@ -1,10 +1,10 @@
-// The "job" request: problems (problem_message.h) and implementations other than candidates; and the baselines' figures
-// in the answer.
+// The "job" request: problems (problem_message.h), and implementations other than candidates. The answer has the
+// baselines' figures.
 //
 //     {"op":"job","support":"/../support.cubin","ceilings":"/../ceilings.cubin","seed":1,"problems":[PROBLEM, ..],
 //      "objective":"geomean"|"mean"|"worst"|"each","reference":IMPLEMENTATION,"verify":SETTINGS,"measure":SETTINGS,
 //      "counters":[".."]|null,"baselines":[IMPLEMENTATION, ..],"sizes":{..}}
-//     SETTINGS: one member for each line of a table in settings.c that is not marked SETTING_JOB.
+//     SETTINGS: one member for each row of a table in settings.c that is not marked SETTING_JOB.
 //
 //     IMPLEMENTATION = {"kind":"operation","name":"gemm","by":"cublas","buffers":{"A":"A",..}} |
 //       {"kind":"kernel","cubin":"..","problems":[..]}: CANDIDATE without "config" |
@@ -15,7 +15,7 @@
 //                   an earlier answer, it is computed in these ways |
 //       {"kind":"kernel","name":"current","detail":"BLOCK=256",CANDIDATE} |
 //       {"kind":"library","name":"cub","detail":"f of x.cu","timeout":120,CANDIDATE}: calls of a function
-//     With "reason", why it is not available, it is not used.
+//     A baseline with a "reason" is not available, and is not used.
 #pragma once
 
 #include "tuner/protocol/problem_message.h"
@@ -24,18 +24,18 @@
 
 struct implementation_request {
     enum implementation_kind kind;
-    struct candidate candidate; // what is launched; its name is the baseline's or the operation's
+    struct candidate candidate; // the launches; its name is the baseline's or the operation's
     const char *by, *path, *function, *generate, *verify, *command;
-    const char *built;                               // what was built from the source at `path`
-    const char *folder;                              // in which a command runs
-    const char *hash;                                // of a library, or of a command and the files that it names
-    const char *cache;                               // folder, where expected values may be kept
-    double timeout;                                  // s, for a call of a function or a command; NaN: no limit
+    const char *built;                               // the library that was built from the source at `path`
+    const char *folder;                              // where a command runs
+    const char *hash;                                // for a library, or for a command and the files that it names
+    const char *cache;                               // folder where expected values may be kept
+    double timeout;                                  // s, for a call of a function or for a command; NaN: no limit
     const struct record_named_text *buffers, *files; // role -> buffer, buffer -> file
     size_t buffer_count, file_count;
     const char *detail, *reason;
-    const char *const *ways; // of a library's baseline, by problem; "" for one that is not tuned
-    size_t way_count;        // 0: the worker looks for the fastest
+    const char *const *ways; // for a library's baseline, by problem; "" for a problem that is not tuned
+    size_t way_count;        // 0: the worker finds the fastest
 };
 extern const struct record implementation_request_record;
 
@@ -47,26 +47,26 @@ struct job_request {
     const struct implementation_request *reference, *baselines;
     const json_t *verify, *measure;
     const char *const *counters;     // metrics, or names of metric sets, besides "basic"; NULL: none
-    bool drawn;                      // a job of drawn sizes, whose launches are marked
+    bool drawn;                      // a job with drawn sizes, whose launches are marked
     const struct job_request *sizes; // the same for drawn sizes, without counters and baselines; NULL: none
     size_t problem_count, baseline_count, counter_count;
 };
 extern const struct record job_request_record;
 
-// It has its tuned problems, none when it is not available.
+// Its problems are the tuned ones; it has none if it is not available.
 struct baseline_answer {
     const char *name, *detail, *reason;
-    bool same_result; // does the same as a candidate, so that it can be right or wrong
+    bool same_result; // computes the same as a candidate, so that its result can be verified
     const struct problem_answer *problems;
-    const char *const *ways; // for other workers' requests; those that the worker has chosen
+    const char *const *ways; // those that the worker has chosen, for requests to other workers
     size_t problem_count, way_count;
 };
 extern const struct record baseline_answer_record;
 
-// The least time of any kernel by the device's data sheet.
+// The minimum time of any kernel, according to the device's data sheet.
 struct least_time {
     int problem;
-    double seconds;  // NaN: the sheet is not known
+    double seconds;  // NaN: the data sheet is not known
     const char *why; // "moving 201 MB takes at 4.4 TB/s"
 };
 
@@ -75,9 +75,9 @@ struct least_time {
 struct job_answer {
     struct answer_head head;
     const struct baseline_answer *baselines;
-    const struct least_time *least; // empty where the reference is no operation
+    const struct least_time *least; // empty if the reference is not an operation
     const char *const *metrics, *const *missing;
     size_t baseline_count, least_count, metric_count, missing_count;
-    bool energy; // the device counts it
+    bool energy; // the device measures it
 };
 extern const struct record job_answer_record;

@@ -1,4 +1,4 @@
-// The problems of a "job" request: their buffers with shapes, contents and what is compared of them.
+// The problems of a "job" request: their buffers with shapes, contents, and the parts that are compared.
 //
 //     {"name":"M=2048,N=2048,K=2048","tune":true,"weight":1.0,"sizes":{"M":2048,..},"roles":{"M":2048,"alpha":1.0},
 //      "flops":..,"bytes":..,"buffers":[{"name":"A","type":"f32","rows":2048,"cols":2048,"ld":2048,
@@ -8,8 +8,8 @@
 //       {"kind":"constant","value":1} | {"kind":"npy","path":"x.npy"} | {"kind":"offsets","total":5000} |
 //       {"kind":"normal"|"zero"|"index"|"permutation"|"addresses"}
 //
-// Facts of the problems are part of an environment's key (tuner/trial/environment.h): another form would make stored
-// trials those of another environment.
+// Facts about the problems are part of an environment's key (tuner/trial/environment.h): in another form, they would
+// put stored trials into another environment.
 #pragma once
 
 #include "tuner/base/buffer_kind.h"
@@ -22,7 +22,8 @@ struct fill_request {
     const char *path;
 };
 
-// Part of a buffer, by dimension: how many there are, the first that is compared, and how many are.
+// The part of a buffer that is compared, by dimension: the number of indices, the first index that is compared, and how
+// many are compared.
 struct compare_request {
     const int64_t *sizes, *first, *count;
     size_t rank, first_count, count_count;
@@ -39,15 +40,15 @@ struct image_request {
     size_t rank, address_count;
 };
 
-// Whether kernels see a buffer as a variable of the module of its name, which may be missing.
+// Whether kernels access a buffer as a variable of that name in the module, and whether it may be missing.
 enum symbol_use { SYMBOL_NONE, SYMBOL_REQUIRED, SYMBOL_OPTIONAL };
 
 struct buffer_request {
     const char *name, *type; // a word of kernels/element.h
     int64_t rows, cols, ld;  // ld: 0 for cols
     enum direction direction;
-    const struct fill_request *fill, *other; // NULL: nothing is promised; the same in the second set of data
-    const struct address_request *addresses; // of the fill "addresses": all elements
+    const struct fill_request *fill, *other; // NULL: nothing is promised; `other`: in the second set of data
+    const struct address_request *addresses; // for the fill "addresses": all elements
     size_t address_count;
     bool restore; // an input that launches may change
     enum symbol_use symbol;
@@ -58,17 +59,17 @@ struct buffer_request {
 struct problem_request {
     const char *name;
     bool tune;     // else only verified
-    double weight; // of the objective
+    double weight; // in the objective
     const struct record_named_integer *sizes;
-    const struct record_named_number *roles; // sizes and scalars of the operation, or of a user's program
+    const struct record_named_number *roles; // sizes and scalars for the operation, or for a user's program
     size_t size_count, role_count;
     int64_t flops, bytes;
     const struct buffer_request *buffers;
     size_t buffer_count;
 };
 extern const struct record problem_request_record;
-// {"values":{..}}: the roles alone, for a user's program.
+// {"values":{..}}: only the roles, for a user's program.
 extern const struct record problem_values_record;
 
-// The number that belongs to a name; `fallback` where the list has none.
+// The number for a name; `fallback` if the list does not have it.
 double named_number(const struct record_named_number *list, size_t count, const char *name, double fallback);

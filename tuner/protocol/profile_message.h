@@ -9,8 +9,8 @@
 //
 // {"id":9,"op":"sanitize",CANDIDATE of one problem}
 // <- {"id":9,"status":"ok"|"launch_error","reason":""}
-//     In buffers of exactly its sizes, launched twice: for compute-sanitizer, under which this worker then runs
-//     (sanitize.h) and whose log has the findings.
+//     Launches the candidate twice, in buffers of exactly its sizes, for compute-sanitizer. The worker then runs under
+//     that tool (sanitize.h), whose log has the findings.
 #pragma once
 
 #include "tuner/protocol/candidate.h"
@@ -22,11 +22,11 @@ struct profile_request {
 };
 
 struct profile_line {
-    const char *directory, *file; // "", and line 0: not in the line table
+    const char *directory, *file; // "" and line 0: not in the line table
     int line;
     const struct record_named_real *self;      // the line's own instructions, which add up to the stage's totals
-    const struct record_named_real *total;     // and those of the functions inlined there
-    const struct record_named_integer *stalls; // the total's samples by reason; "selected" is a warp that issued
+    const struct record_named_real *total;     // including those of the functions inlined there
+    const struct record_named_integer *stalls; // the total's samples by reason; "selected": a warp that issued
     size_t self_count, total_count, stall_count;
 };
 

@@ -4,9 +4,9 @@
 //     "problems":[{"problem":0,FIGURES of a problem,"worst":[i,j],"bad":0,"got":..,"want":..}, ..],
 //     "stages":[{"problem":0,"stage":0,FIGURES of a stage}, ..]}
 //
-// All problems of the job, in its order. "implausible": right, but faster than the operation's least work takes at the
-// device's peaks (tuner/gpu/peaks.h), in a trial, or in a final's race. "restart": the candidate used the device's heap
-// or printf buffer, which cannot be restored.
+// All problems of the job, in its order. "implausible": correct, but faster than the operation's minimum work takes at
+// the device's peaks (tuner/gpu/peaks.h), in a trial or in a final. "restart": the candidate used the device's heap or
+// printf buffer, which cannot be restored.
 #pragma once
 
 #include "tuner/protocol/candidate.h"
@@ -16,11 +16,11 @@
 struct trial_request {
     struct candidate candidate;
     bool verify;
-    const double *best; // s, for each tuned problem of the best candidate so far, by which others are slow; NaN: none
+    const double *best; // s, of the best candidate so far on each tuned problem, to decide who is slow; NaN: none
     size_t best_count;
 };
 
-// The facts about a problem: figures and, only where it was verified, a verdict.
+// The results for a problem: figures and, only if it was verified, a verdict.
 struct problem_answer {
     int problem;
     struct trial_problem figures;
@@ -28,14 +28,14 @@ struct problem_answer {
     size_t worst_count;
     int64_t bad;                 // elements outside the bound; -1: it was not verified
     double got, want;            // values of the worst element
-    const char *status, *reason; // of a baseline
+    const char *status, *reason; // for a baseline
     double error_max, error_rms; // against FP64, relative to the scale of the bound
 };
 extern const struct record problem_answer_record;
 
 struct stage_answer {
     int problem, stage;
-    struct trial_stage figures; // as the GPU driver counts them
+    struct trial_stage figures; // as reported by the GPU driver
 };
 
 struct trial_answer {
@@ -48,5 +48,5 @@ struct trial_answer {
 
 extern const struct record trial_request_record, trial_answer_record;
 
-// The answer's problem of that number, or NULL. The answer may be NULL.
+// The answer's problem with this number, or NULL. The answer may be NULL.
 const struct problem_answer *trial_answer_problem(const struct trial_answer *, int problem);

@@ -7,7 +7,7 @@
 #define BINARY_BLOB "cubin"
 #define BINARY_DOCUMENT "binary"
 
-// What the document's "symbols" call an entry of a unit (tuner/base/units.h). malloc'ed.
+// The name of a unit's entry (tuner/base/units.h) in the document's "symbols". malloc'ed.
 static inline char *binary_symbol_name(size_t unit, const char *entry)
 {
     return unit ? text_format("%zu %s", unit, entry) : text_copy(entry);

@@ -1,9 +1,9 @@
 // The document of the race between the winner's builds (written by tuner/final/final_builds.c, read by compare and the
-// header). It has the form of a final's, whose "winner" (and "kernels", "dispatch" ..) are those of the final before
+// header). It has the form of a final's document; "winner" ("kernels", "dispatch" ..) is taken from the final before
 // it. "entries" has NVRTC's builds under their trials' numbers, the libraries, and "nvcc": nvcc's build of the winner
-// or, on each problem, of the kernel chosen for it. Besides:
+// or, on each problem, of the kernel chosen for it. It also has:
 //
-//    "nvcc":"nvcc 13.0.88"|"",                        "" where its version is unknown
+//    "nvcc":"nvcc 13.0.88"|"",                        "" if its version is unknown
 //    "verdict":"slower"|"same"|"faster"|"undecided"|"failed"|"missing","reason":"why it is one of the last three",
 //    "ratio":[value,low,high],                        of nvcc's time to NVRTC's, of the job's objective, paired rounds
 //

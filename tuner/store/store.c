@@ -1,10 +1,10 @@
 // The store: opening and environments. Trials are in store_trials.c, documents and blobs in store_documents.c, the
 // schema in store_schema.c; all of them use store_sql.c and store_fields.c.
 //
-// Invariant: outside a call no transaction is open and no statement is half done, so that a reader never holds the log
-// back and a kill -9 between calls finds nothing to undo. synchronous is NORMAL: in WAL mode a commit is then a write()
-// without fsync. It survives the death of the process, because the page cache does, and costs 0.1 ms
-// with all its rows; FULL would wait milliseconds for the disk.
+// Invariant: between calls no transaction is open and no statement is half done, so that a reader never keeps the log
+// from being checkpointed, and a kill -9 between calls leaves nothing to undo. synchronous is NORMAL: in WAL mode a
+// commit is then a write() without fsync. It survives the death of the process, because the page cache does, and costs
+// 0.1 ms for all rows of a trial; FULL would wait milliseconds for the disk.
 #include "tuner/store/store.h"
 
 #include <sys/stat.h>
@@ -25,11 +25,11 @@ static char *read_only_uri(const char *path)
     return text_format("file:%s?%s", escaped, access(log, F_OK) ? "immutable=1" : "mode=ro");
 }
 
-// A reader does not check a store beyond this size first: that would take longer than reading what it shows.
+// A reader does not check stores beyond this size first: the check would take longer than reading what it shows.
 static const off_t checked_for_readers = (off_t)256 << 20;
 
-// Reads every page and the order of the rows: 0.12 s for 40 MB, 50,000 trials; 1.3 s for a million. A run of hours must
-// not fail because of a damaged page that a check at its start would have found.
+// Checks every page and the order of the rows: 0.12 s for 40 MB (50,000 trials), 1.3 s for a million. A run of hours
+// must not fail because of a damaged page that a check at its start would have found.
 static int check_damage(struct store *store, bool writing, struct error *err)
 {
     autorelease(store_finalize) sqlite3_stmt *check = NULL;

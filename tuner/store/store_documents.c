@@ -82,7 +82,7 @@ int store_get_blob(struct store *store, const char *hash, const void **bytes, si
     int step = store_step(store, get, err);
     if (step <= 0) return step ? -1 : 1;
     char found[HASH_TEXT_SIZE];
-    const void *stored = sqlite3_column_blob(get, 0); // NULL where it is empty
+    const void *stored = sqlite3_column_blob(get, 0); // NULL if it is empty
     *size = (size_t)sqlite3_column_bytes(get, 0);
     void *copy = arena_new(&store->blob, *size);
     if (*size) memcpy(copy, stored, *size);

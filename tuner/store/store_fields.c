@@ -34,7 +34,7 @@ char *store_column_definitions(enum field_level level)
     return sql.text;
 }
 
-// Rows of a trial that is tried again take the place of those that it has.
+// The rows of a trial that is tried again replace its old ones.
 static char *insert_text(enum field_level level, const char *owner)
 {
     struct text sql = {0};
@@ -62,7 +62,7 @@ static char *select_text(const struct store *store, enum field_level level, cons
     return sql.text;
 }
 
-// The statements that name the fields of a level: they insert rows of an owner, or select what a tail says.
+// The statements that name the fields of a level: they insert rows of an owner, or select with the given tail.
 static const struct {
     enum field_level level;
     const char *owner, *first, *rest;
@@ -81,8 +81,8 @@ static const struct {
     [STATEMENT_STAGES] = {FIELD_STAGE, NULL, "t.trial", " FROM trial_stages t WHERE trial = ? ORDER BY position"},
 };
 
-// The others. A "+" keeps SQLite from an index that is in another order than the rows: reading them all in their order
-// is six times as fast.
+// The other statements. A "+" keeps SQLite from using an index whose order differs from that of the rows: reading all
+// rows in their order is six times as fast.
 static const char *const statement_text[STATEMENT_COUNT] = {
     [STATEMENT_ADD_COUNTER] =
         "INSERT OR REPLACE INTO trial_counters (trial, problem, stage, key, value) VALUES (?,?,?,?,?)",
@@ -175,7 +175,7 @@ int store_add_columns(struct store *store, struct error *err)
             status = store_execute(store, text, err);
         }
     }
-    if (!status) status = store_find_columns(store, err); // the views have the new columns, too
+    if (!status) status = store_find_columns(store, err); // so that the views have the new columns too
     if (!status) status = store_write_views(store, err);
     status = store_end(store, status, err);
     if (status) store_find_columns(store, NULL);
@@ -186,7 +186,7 @@ int store_add_columns(struct store *store, struct error *err)
     return status;
 }
 
-// Samples are stored as text, "1.25e-05 1.26e-05": 9 digits where those reproduce the number, else 17.
+// Samples are stored as text, "1.25e-05 1.26e-05": 9 digits if they reproduce the number, else 17.
 static void bind_samples(sqlite3_stmt *statement, int parameter, const double *samples, size_t count)
 {
     char *text = memory_new(count, 32);

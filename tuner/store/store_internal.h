@@ -1,4 +1,4 @@
-// Shared by the store's files. SQLite is included here, only for this folder's files.
+// Shared by the store's files. Includes SQLite, only for this folder's files.
 #pragma once
 
 #include <sqlite3.h>
@@ -42,32 +42,32 @@ struct store {
     char *path;
     char *lock_path; // NULL until it is needed
     bool *present;   // by field: the file has a column for it
-    bool incomplete; // it lacks some
-    char *rescued;   // where the content went when the file was deleted or replaced; else NULL
-    bool lost;       // it was: nothing more is written
+    bool incomplete; // it lacks some columns
+    char *rescued;   // where the content was saved when the file was deleted or replaced; else NULL
+    bool lost;       // it was deleted or replaced: nothing more is written
     bool has_log;    // its write-ahead log was seen
-    int (*committed)(struct store *, struct error *); // called after every commit, whose failure it can be; or NULL
+    int (*committed)(struct store *, struct error *); // called after every commit, and can make it fail; or NULL
     int lock, lock_name;                              // file and socket while we hold the lock, else -1
     int64_t environment;                              // row of the current one; 0: none
     sqlite3_stmt *statements[STATEMENT_COUNT];
-    struct arena found, session, blob; // what store_find, store_last_environment, store_get_blob gave out
+    struct arena found, session, blob; // results of store_find, store_last_environment, store_get_blob
     bool reading;                      // a transaction of store_begin_reading is open
     char *rows;                        // room for the rows of a trial while they are read
-    size_t row_room;                   // bytes of it
+    size_t row_room;                   // its bytes
 };
 
-// errno of the last failure: of the connection or, where SQLite noted none, of the database's or the log's file.
+// errno of the last failure: the connection's or, if SQLite noted none there, that of the database's or the log's file.
 int store_system_error(sqlite3 *);
-// SQLite's primary code of it; SQLITE_FULL also for a quota and for a limit on the size of files.
+// SQLite's primary code for it; SQLITE_FULL also for a quota and for a limit on the size of files.
 int store_error_code(sqlite3 *);
 // Turns SQLite's last failure into a message that names the store and, if there is one, a remedy. Returns -1.
 int store_failed(struct store *, struct error *err);
 
 // The statement, reset and without bindings; NULL with a message.
 sqlite3_stmt *store_statement(struct store *, enum statement, struct error *err);
-// A statement that is used once: prepared here, finalized by the caller.
+// Prepares a statement that is used once; the caller finalizes it.
 int store_prepare(struct store *, const char *text, sqlite3_stmt **statement, struct error *err);
-// For autorelease: of a statement of store_statement, and of one that is used once.
+// For autorelease: store_reset for a statement from store_statement, store_finalize for one that is used once.
 static inline void store_reset(sqlite3_stmt **statement)
 {
     sqlite3_reset(*statement);
@@ -77,35 +77,36 @@ static inline void store_finalize(sqlite3_stmt **statement)
 {
     sqlite3_finalize(*statement);
 }
-// Runs a statement that gives no rows. 0, or -1 with a message.
+// Runs a statement that returns no rows. 0, or -1 with a message.
 int store_run(struct store *, sqlite3_stmt *, struct error *err);
 // The next row of a query: 1, 0 when there is none, -1 with a message.
 int store_step(struct store *, sqlite3_stmt *, struct error *err);
-// Runs SQL without parameters and rows.
+// Runs SQL that has no parameters and returns no rows.
 int store_execute(struct store *, const char *text, struct error *err);
 
 int store_begin(struct store *, struct error *err);
 // Commits when status is 0; otherwise, or when that fails, rolls back. Returns 0 or -1.
 int store_end(struct store *, int status, struct error *err);
 
-// A transaction around several queries, so that they take one lock and see one state. None within another transaction.
+// A transaction around several queries, so that they take one lock and see one state. Within another transaction,
+// nothing is begun.
 int store_begin_reading(struct store *, struct error *err);
 void store_end_reading(struct store *);
 
-// Whether what was just committed is in the file that has the store's name (store_presence.c); the store's `committed`.
-// -1 with a message when the file was deleted, replaced, or taken by another tuner: what the store held is then in a
-// new file next to it.
+// The store's `committed`: checks that what was just committed is in the file that has the store's name
+// (store_presence.c). -1 with a message when the file was deleted, replaced, or taken by another tuner; the store's
+// content is then in a new file next to it.
 int store_check_presence(struct store *, struct error *err);
-// Locks <store>.lock again where it was removed; -1 where another tuner was faster (store_lock.c).
+// Locks <store>.lock again if it was removed; -1 if another tuner was faster (store_lock.c).
 int store_keep_lock(struct store *, struct error *err);
 void store_unlock(struct store *);
-// What SQLite's "busy" means: another program has locked the store, or its file system has no locks, which SQLite does
-// not tell apart. Asks for a lock of <store>.lock, since only SQLite may open the store's own file. Returns -1.
+// Finds what SQLite's "busy" means, which does not distinguish the two: another program has locked the store, or its
+// file system has no locks. Tests this on <store>.lock, since only SQLite may open the store's own file. Returns -1.
 int store_busy(struct store *, struct error *err);
 
 // The table of fields as SQL (store_fields.c) -------------------------------------------------------------------------
 
-// A trial with its newest verdict, and its status by that.
+// A trial with its newest verdict, and its status according to that.
 #define STORE_JUDGED_TRIALS                                          \
     "trials t LEFT JOIN verdicts v ON v.trial = t.id AND NOT EXISTS" \
     " (SELECT 1 FROM verdicts n WHERE n.trial = v.trial AND n.id > v.id)"
@@ -118,17 +119,17 @@ int store_find_columns(struct store *, struct error *err);
 int store_add_columns(struct store *, struct error *err);
 // Binds a record's fields to the parameters from *parameter on, and sets *parameter to the one after the last.
 void store_bind_fields(sqlite3_stmt *, int *parameter, enum field_level, const void *record);
-// The status that a stored word stands for, or -1. Earlier versions stored "screened" for a candidate that was
-// certainly too slow on a cheaper problem, and has no time. It is read as slow.
+// The status for a stored word, or -1. Earlier versions stored "screened" for a candidate that was certainly too slow
+// on a cheaper problem and has no time. It is read as slow.
 int store_status(const char *);
 // Reads a record's fields from the columns from *column on. -1 with a message when a status is unknown.
 int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_level, void *record, struct arena *memory,
                       struct error *err);
 
-// The views (store_views.c): the statements that make them in a new store, malloc'ed.
+// The statements that create the views (store_views.c) in a new store, malloc'ed.
 char *store_view_definitions(void);
-// Writes those that are missing or were written by an older program: within the caller's transaction, or in one of its
-// own where there are any.
+// Both write the views that are missing or were written by an older program: store_write_views within the caller's
+// transaction, store_renew_views in its own if there are any.
 int store_write_views(struct store *, struct error *err);
 int store_renew_views(struct store *, struct error *err);
 
@@ -136,9 +137,9 @@ int store_renew_views(struct store *, struct error *err);
 
 enum { STORE_APPLICATION_ID = 0x73777370, STORE_BUSY_MS = 10000 }; // "swsp"; how long to wait for another program
 
-// store_schema.c: writes a new, empty store, unless there is one already; sees that there is a regular file; and tells
-// from its first bytes, before SQLite looks at it and without any change to it, whether it can be a store of this
-// version.
+// store_schema.c: store_create writes a new, empty store, unless there is one already. store_find_file checks that
+// there is a regular file. store_inspect checks the first bytes, before SQLite reads or changes the file, to see
+// whether it can be a store of this version.
 int store_create(const char *path, struct error *err);
 int store_find_file(const char *path, struct error *err);
 int store_inspect(sqlite3 *, const char *path, struct error *err);

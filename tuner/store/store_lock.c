@@ -1,9 +1,10 @@
-// The lock of a tuning run, in two parts, each of which the system drops when the process dies. <store>.lock is locked,
-// for tuners in other containers and on other machines that share the folder. A socket in the abstract namespace has
-// the identity of the store's file as its name: it needs no file that could be removed, and it is the same by
-// whatever path the store was opened.
+// The lock of a tuning run has two parts, which the system releases when the process dies. One locks the file
+// <store>.lock, for tuners in other containers and on other machines that share the folder. The other is a socket in
+// the abstract namespace, named after the identity of the store's file: it needs no file that could be removed, and is
+// the same whatever path the store was opened by.
 //
-// The store's own file is not locked by us: closing another descriptor of it would drop the locks that SQLite holds.
+// We do not lock the store's own file, because closing a second descriptor of it would drop the locks that SQLite
+// holds.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -24,7 +25,7 @@ static const char *lock_path(struct store *store)
     return store->lock_path;
 }
 
-// The socket's address, 0 where the file cannot be looked at.
+// The socket's address and its length, which is 0 if the file cannot be examined.
 static socklen_t identity(const struct store *store, struct sockaddr_un *address)
 {
     struct stat file;
@@ -54,7 +55,7 @@ static int held_by(const struct store *store, long pid, struct error *err)
     return error_set(err, "the store '%s' is being tuned by another process", store->path);
 }
 
-// Binds the name. Where there are no such sockets, the file has to do.
+// Binds the name. Where such sockets do not exist, the lock file must suffice.
 static int lock_name(struct store *store, struct error *err)
 {
     struct sockaddr_un address;
@@ -76,7 +77,8 @@ static bool same_file(int fd, const char *path)
     return !fstat(fd, &ours) && !stat(path, &named) && ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
-// What a file system that has no locks answers: NFS without a lock daemon, Lustre without the mount option flock.
+// Whether this is the error of a file system without locks: NFS without a lock daemon, Lustre without the mount option
+// flock.
 static bool lacks_locks(int error)
 {
     return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL;
@@ -91,12 +93,12 @@ static int store_without_locks(const struct store *store, struct error *err)
 // 1: the file was removed between opening and locking.
 static int lock_open_file(struct store *store, int fd, struct error *err)
 {
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) { // the holder may go between two calls
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) { // the holder may end between two calls
         struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
         if (!fcntl(fd, F_SETLK, &whole)) {
             if (!same_file(fd, store->lock_path)) return 1;
             if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
-            } // for people who look; the lock itself needs no content
+            } // for people who read the file; the lock itself needs no content
             return 0;
         }
         if (lacks_locks(errno)) return store_without_locks(store, err);

@@ -1,12 +1,13 @@
-// Is what was committed in the file that has the store's name? A file that is deleted or replaced while it is open goes
-// on taking commits, under no name, and is gone with the process. Three calls of stat after each commit, 5 us.
+// Checks that commits are in the file that has the store's name. A file that is deleted or replaced while it is open
+// continues to take commits, without a name, and is lost when the process ends. Three calls of stat after each commit,
+// 5 us.
 #include <unistd.h>
 
 #include "tuner/store/store_internal.h"
 
-enum { NAMES_MOST = 1000 }; // of rescued copies
+enum { NAMES_MOST = 1000 }; // for rescued copies
 
-// All that the store holds, as a store of its own.
+// Writes all that the store holds to a new store.
 static int write_copy(struct store *store, const char *path, struct error *err)
 {
     sqlite3_stmt *copy = NULL;
@@ -16,12 +17,12 @@ static int write_copy(struct store *store, const char *path, struct error *err)
     sqlite3_finalize(copy);
     sqlite3 *db = NULL;
     if (!status && sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK)
-        sqlite3_exec(db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL); // without it, it is as whole, and slower
+        sqlite3_exec(db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL); // without it, the copy is complete, but slower
     sqlite3_close(db);
     return status;
 }
 
-// Beside the store, else in the current folder.
+// Writes the copy next to the store, or else in the current folder.
 static int rescue(struct store *store, struct error *err)
 {
     autofree char *folder = text_directory(store->path);

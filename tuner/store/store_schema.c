@@ -3,13 +3,13 @@
 //     environments --< trials --< trial_problems     one row per problem: time, interval, samples, error
 //          |              |-----< trial_stages       one row per launch: registers, spills, occupancy
 //          |              |-----< trial_counters     one row per problem, stage and counter
-//          |              |-----< verdicts           later judgements; the newest counts
+//          |              |-----< verdicts           later verdicts; the newest counts
 //          |              |-----< trial_blobs >-- blobs     bytes by their hash: a finalist's cubin
 //          |              `-----< documents          findings and limits of one trial: JSON
 //          `---------< documents                     finals, baselines, runs, devices: JSON
 //
-// The table of fields (tuner/trial/trial_field.c) defines the figures of trials, problems and stages. Times are in
-// seconds, moments are Unix times, sizes are in bytes; NULL is unknown. Statuses, counters and kinds are words,
+// The table of fields (tuner/trial/trial_field.c) defines the figures of trials, problems and stages. Durations are in
+// seconds, points in time are Unix times, sizes are in bytes; NULL is unknown. Statuses, counters and kinds are words,
 // configurations "BLOCK_M=128,REDUCTION=shuffle", so that a store can be read with the sqlite3 shell and does not
 // depend on numbering here.
 //
@@ -30,7 +30,7 @@ static const char schema[] =
     " id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE," // key: hash of the settings
     " job TEXT NOT NULL, source_hash TEXT NOT NULL, compiler TEXT NOT NULL, device TEXT NOT NULL, arch TEXT NOT NULL,"
     " driver TEXT NOT NULL, settings TEXT NOT NULL,"
-    " used INTEGER NOT NULL);" // grows with every change of the environment: the largest is the last one used
+    " used INTEGER NOT NULL);" // grows with every change of environment: the largest is the one used last
     "CREATE TABLE trials ("
     " id INTEGER PRIMARY KEY AUTOINCREMENT, environment INTEGER NOT NULL REFERENCES environments(id),"
     " %s, UNIQUE (environment, config));"
@@ -44,7 +44,7 @@ static const char schema[] =
     "CREATE TABLE trial_counters ("
     " trial INTEGER NOT NULL REFERENCES trials(id), problem INTEGER NOT NULL, stage INTEGER NOT NULL,"
     " key TEXT NOT NULL, value REAL, PRIMARY KEY (trial, problem, stage, key)) WITHOUT ROWID;"
-    "CREATE TABLE documents (" // environment NULL: of the whole store; trial NULL: of no trial
+    "CREATE TABLE documents (" // environment NULL: for the whole store; trial NULL: for no trial
     " id INTEGER PRIMARY KEY AUTOINCREMENT, environment INTEGER REFERENCES environments(id),"
     " kind TEXT NOT NULL, written REAL NOT NULL, json TEXT NOT NULL, trial INTEGER REFERENCES trials(id));"
     "CREATE INDEX documents_by_kind ON documents (kind, id);"
@@ -83,8 +83,8 @@ static int write_schema(const char *path, struct error *err)
     return result;
 }
 
-// Gives a file its final name: by a hard link, or by renameat2 on file systems that have none. 1 when there is a file
-// of that name already, -1 with a message.
+// Gives a file its final name: by a hard link, or by renameat2 on file systems without hard links. 1 when a file of
+// that name exists already, -1 with a message.
 static int store_publish(const char *temporary, const char *path, struct error *err)
 {
     if (!link(temporary, path)) return 0;
@@ -92,7 +92,7 @@ static int store_publish(const char *temporary, const char *path, struct error *
     return errno == EEXIST ? 1 : error_set(err, "%s", strerror(errno));
 }
 
-// Removes a file and SQLite's files of it.
+// Removes a file and the files that SQLite keeps for it.
 static void store_remove_file(const char *path)
 {
     static const char *const remains[] = {"", "-journal", "-wal", "-shm"};
@@ -123,7 +123,7 @@ static uint32_t big_endian(const unsigned char *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-// The write-ahead log has commits that are not in the main file yet: a tuner runs, or was killed.
+// Whether the write-ahead log has commits that are not in the main file yet: a tuner is running, or was killed.
 static bool has_log(const char *path)
 {
     autofree char *log = text_format("%s-wal", path);
@@ -140,8 +140,8 @@ int store_find_file(const char *path, struct error *err)
     return S_ISREG(info.st_mode) ? 0 : error_set(err, "the store '%s' is not a regular file", path);
 }
 
-// By SQLite's own descriptor: closing another one would drop the locks of every connection of this process to the file,
-// and the next process elsewhere to close the store would delete the log that we write.
+// Uses SQLite's own descriptor: closing another one would drop the locks of every connection of this process to the
+// file, and the next process elsewhere to close the store would delete the log that we write.
 int store_inspect(sqlite3 *db, const char *path, struct error *err)
 {
     // SQLite's file format, section 1.3: 16 page size, 28 pages, 60 user_version, 68 application_id.

@@ -1,13 +1,13 @@
 // The store's trials: commits them whole, and reads them back with their problems, stages and counters. store_fields.c
 // knows their columns.
 //
-// Invariant: a trial's rows in the four tables are written in one transaction, so a trial is there with its problems
+// Invariant: a trial's rows in the four tables are written in one transaction, so a trial is stored with its problems
 // and stages or not at all. Only its counters, the mark `counted` and verdicts come later.
 
 #include "tuner/base/clock.h"
 #include "tuner/store/store_internal.h"
 
-static const int64_t most_id = (int64_t)1 << 53; // whole in whatever reads JSON
+static const int64_t most_id = (int64_t)1 << 53; // an exact integer for every reader of JSON
 
 static void bind_text(sqlite3_stmt *statement, int column, const char *text)
 {
@@ -30,7 +30,7 @@ static int add_counters(struct store *store, int64_t trial, const struct trial_c
     return 0;
 }
 
-// A problem or a stage of a trial.
+// Adds a problem or a stage of a trial.
 static int add_part(struct store *store, enum statement which, enum field_level level, int64_t trial, size_t position,
                     const void *part, struct error *err)
 {
@@ -43,7 +43,7 @@ static int add_part(struct store *store, enum statement which, enum field_level 
     return store_run(store, add, err);
 }
 
-// 1: the configuration has a trial.
+// 1: the configuration already has a trial.
 static int add_trial(struct store *store, const struct trial *trial, int64_t *id, struct error *err)
 {
     autorelease(store_reset) sqlite3_stmt *add = store_statement(store, STATEMENT_ADD_TRIAL, err);
@@ -62,7 +62,7 @@ static int add_trial(struct store *store, const struct trial *trial, int64_t *id
     return step == SQLITE_DONE ? 0 : step == SQLITE_CONSTRAINT ? 1 : -1;
 }
 
-// What belongs to a trial whose row is there.
+// Adds what belongs to a trial whose row exists.
 static int add_parts(struct store *store, const struct trial *trial, struct error *err)
 {
     int status = 0;
@@ -73,7 +73,7 @@ static int add_parts(struct store *store, const struct trial *trial, struct erro
     return status ? status : add_counters(store, trial->id, trial->counters, trial->counter_count, err);
 }
 
-// With all that belongs to it, within a transaction.
+// Adds a trial with all that belongs to it, within a transaction.
 static int add_whole(struct store *store, struct trial *trial, struct error *err)
 {
     if (!(trial->finished > 0)) trial->finished = clock_wall();
@@ -204,7 +204,7 @@ static int read_part(struct store *store, size_t part, struct arena *memory, str
     return 0;
 }
 
-// The trial's own figures, from a row of its id and fields.
+// Reads the trial's own figures from a row with its id and fields.
 static int read_row(struct store *store, sqlite3_stmt *query, struct arena *memory, struct trial *trial,
                     struct error *err)
 {
@@ -218,7 +218,7 @@ static int read_row(struct store *store, sqlite3_stmt *query, struct arena *memo
     return 0;
 }
 
-// The trial of a query on its id and fields that is bound and not stepped yet. 0, 1 none, -1.
+// Reads a trial by a query for its id and fields that is bound but not stepped yet. 0, 1 if there is none, or -1.
 static int read_trial(struct store *store, sqlite3_stmt *query, unsigned wanted, struct arena *memory,
                       struct trial *trial, struct error *err)
 {
@@ -231,7 +231,7 @@ static int read_trial(struct store *store, sqlite3_stmt *query, unsigned wanted,
     return failed;
 }
 
-// Within one transaction, so that a trial is read under one lock, and all of it in the same state.
+// Reads in one transaction, so that a trial is read under one lock, and all of it in the same state.
 static int read_one(struct store *store, sqlite3_stmt *query, struct trial *trial, struct error *err)
 {
     if (store_begin_reading(store, err)) return -1;
@@ -259,7 +259,7 @@ int store_get(struct store *store, int64_t id, struct trial *trial, struct error
     return read_one(store, query, trial, err);
 }
 
-// The ids that a query on (environment, limit) gives, malloc'ed; *count < 0 on failure.
+// The ids that a query with the parameters (environment, limit) returns, malloc'ed; *count < 0 on failure.
 static int64_t *read_ids(struct store *store, enum statement which, int64_t limit, int64_t *count, struct error *err)
 {
     int64_t *ids = NULL;
@@ -280,7 +280,7 @@ static int64_t *read_ids(struct store *store, enum statement which, int64_t limi
 
 enum { CHUNK = 512 }; // trials that are read in one transaction
 
-// Reads `count` trials. How many there are, or -1.
+// Reads `count` trials. Returns how many of them exist, or -1.
 static int read_chunk(struct store *store, const int64_t *ids, int64_t count, unsigned wanted, struct arena *memory,
                       struct trial *trials, struct error *err)
 {
@@ -296,8 +296,8 @@ static int read_chunk(struct store *store, const int64_t *ids, int64_t count, un
 }
 
 // Reads the ids first, then a chunk of trials at a time: visit may use the store, and no transaction is open meanwhile.
-// A lock costs microseconds, or a millisecond on a file system of the network, so a row does not take one of its own.
-// The first chunks are small, because visit may want the first trial only.
+// A lock costs microseconds, or a millisecond on a network file system, so a row does not take one of its own. The
+// first chunks are small, because visit may want the first trial only.
 int store_each(struct store *store, bool best, int64_t limit, unsigned wanted,
                int (*visit)(void *user, const struct trial *), void *user, struct error *err)
 {

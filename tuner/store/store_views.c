@@ -1,15 +1,15 @@
-// The store's views: what people read with sqlite3, pandas or DuckDB. docs/store.md documents them.
+// The store's views, which people read with sqlite3, pandas or DuckDB. docs/store.md documents them.
 //
-// Their names begin with a version, and a version is a promise: its views get more columns, but none is renamed,
-// removed or changed in meaning or unit. tests/stores/views_v1.txt holds all columns. Figures of trials, problems and
-// stages follow the table of fields, so that a new figure is a new column by itself.
+// Their names begin with a version, and a version is a promise: its views may get more columns, but none is renamed,
+// removed or changed in meaning or unit. tests/stores/views_v1.txt lists all columns. Figures of trials, problems and
+// stages follow the table of fields, so that a new figure becomes a new column by itself.
 //
 // Views hold no data. A store gets them when it is created; `tune` renews those that are missing or were written by an
-// older program. A figure that the file has no column for yet is NULL in them, until the column is added.
+// older program. A figure for which the file has no column yet is NULL in them until the column is added.
 //
 // The text of a view is read by two programs: by SQLite, and by DuckDB, which attaches a store and runs its views
-// itself. So it is SQL that both know, with equal results: DOUBLE and BIGINT (REAL has 32 bits in DuckDB), no function
-// that only one of them has, and texts out of JSON by way of TEXT_OF.
+// itself. So it uses only SQL that has the same result in both: DOUBLE and BIGINT (REAL has 32 bits in DuckDB), no
+// function that only one of them has, and TEXT_OF for texts from JSON.
 
 #include "tuner/store/store_internal.h"
 
@@ -27,8 +27,8 @@ static const char *const types[FIELD_KINDS] = {
     [FIELD_INTEGER] = "BIGINT", [FIELD_REAL] = "DOUBLE", [FIELD_SAMPLES] = "TEXT",
 };
 
-// Figures of a trial that are more than a column of its row. Those of the worst stage are the rule of
-// static_facts_of (tuner/trial/trial.h) as SQL; max and min pass over NULL.
+// Figures of a trial that are computed rather than read from its row. The worst stage counts, by the rule of
+// static_facts_of (tuner/trial/trial.h) written as SQL; max and min ignore NULL.
 static const struct {
     const char *name, *value;
 } computed[] = {
@@ -40,14 +40,14 @@ static const struct {
     {"theoretical_occupancy", OF_TRIAL("min(s.occupancy)")},
 };
 
-// SQLite gives a text out of JSON as it is, DuckDB with the quotation marks around it.
+// SQLite returns a text from JSON as it is, DuckDB with quotation marks around it.
 #define TEXT_OF(source, path)                                                                                          \
     "CASE WHEN json_type(" source ", '$." path "') = 'text' THEN CAST(json_extract(" source ", '$." path "') AS TEXT)" \
     " ELSE trim(CAST(json_extract(" source ", '$." path "') AS TEXT), '\"') END"
 
 // A view is "SELECT <head><columns> FROM <tail>". The columns are the fields of a level, or members of a JSON text.
 struct view_column {
-    const char *name, *source, *path; // source: the text that has it
+    const char *name, *source, *path; // source: the text that contains it
     enum field_kind kind;
 };
 
@@ -55,7 +55,7 @@ struct store_view {
     const char *name, *with, *head;
     enum field_level level; // FIELD_LEVELS: none
     const struct view_column *columns;
-    bool measured; // with the figures of a library on a problem, from p.value
+    bool measured; // also has the figures of a library on a problem, from p.value
     const char *tail;
 };
 
@@ -97,7 +97,7 @@ static const struct view_column final_columns[] = {
 
 // The trial of an entry of a final; NULL: a library.
 #define ENTRY_TRIAL "nullif(CAST(json_extract(e.value, '$.trial') AS BIGINT), 0)"
-// Whether it is in a list of trials such as "[12,14]".
+// Whether that trial is in a list such as "[12,14]".
 #define ENTRY_IN(list)                                         \
     "instr(replace(replace(CAST(json_extract(d.json, '$." list \
     "') AS TEXT), '[', ','), ']', ','), ',' || " ENTRY_TRIAL " || ',') > 0"
@@ -106,8 +106,9 @@ static const struct view_column final_columns[] = {
 #define ENTRY_CHOSEN ENTRY_IN("kernels")
 #define ENTRY_TIED ENTRY_IN("ties")
 
-// A configuration is "A=1,B=2", and a text value may hold commas. So a value ends where the next parameter begins: the
-// environment's settings have a line 'parameters.<place> "<name>"' for each, in the order of the configuration.
+// A configuration is "A=1,B=2", and a text value may contain commas. So a value ends where the next parameter begins:
+// the environment's settings have a line 'parameters.<place> "<name>"' for each parameter, in the order of the
+// configuration.
 #define PARAMETER_MARK(place) "'\nparameters.' || " place " || ' \"'"
 #define PARAMETER_REST(settings, place) \
     "substr(" settings ", instr(" settings ", " PARAMETER_MARK(place) ") + length(" PARAMETER_MARK(place) "))"
@@ -225,7 +226,7 @@ static void write_fields(FILE *out, enum field_level level, const bool *present)
         else if (f->flags & FIELD_DERIVED || (present && !present[i]))
             fprintf(out, ", CAST(NULL AS %s) AS %s", types[f->kind], f->name);
         else
-            fprintf(out, ", t.%s AS %s", f->name, f->name); // and so of the column's type
+            fprintf(out, ", t.%s AS %s", f->name, f->name); // and so has the column's type
     }
 }
 
@@ -234,7 +235,7 @@ static void write_column(FILE *out, const char *name, const char *source, const 
     fprintf(out, ", CAST(");
     if (kind == FIELD_TEXT || kind == FIELD_STATUS)
         fprintf(out, TEXT_OF("%s", "%s"), source, path, source, path, source, path);
-    else if (kind == FIELD_SAMPLES) // as in the tables, with spaces between
+    else if (kind == FIELD_SAMPLES) // as in the tables, separated by spaces
         fprintf(out, "replace(replace(replace(CAST(json_extract(%s, '$.%s') AS TEXT), '[', ''), ']', ''), ',', ' ')",
                 source, path);
     else
@@ -297,7 +298,7 @@ static bool has_column(sqlite3_stmt *query, const char *name)
     return false;
 }
 
-// A view with a column that we do not know was made by a newer program, and is left to it.
+// Whether a view has a column that we do not know: then a newer program made it, and it is left unchanged.
 static bool is_newer(struct store *store, const char *name, const char *text)
 {
     autofree char *all = text_format("SELECT * FROM %s", name);
@@ -309,7 +310,7 @@ static bool is_newer(struct store *store, const char *name, const char *text)
     return false;
 }
 
-// Writes the views that are missing or old; with `look` it only counts them. -1 with a message.
+// Writes the views that are missing or old; with `look`, only counts them. -1 with a message.
 static int renew(struct store *store, bool look, struct error *err)
 {
     int count = 0, status = 0;

@@ -93,7 +93,7 @@ const struct environment_setting environment_settings[] = {
     {0},
 };
 
-// Whether a path, part by part, is one that the name stands for.
+// Whether the parts of a path match those of the name.
 static bool stands_for(const char *name, const char *path)
 {
     for (;;) {
@@ -119,7 +119,7 @@ static const struct environment_setting *find(const char *path)
     return NULL;
 }
 
-// A value as text that gives it back: a real has a point or an exponent, a string its quotes.
+// A value as text that can be read back: a real has a point or an exponent, a string has quotes.
 static char *value_text(const json_t *value)
 {
     if (!json_is_real(value)) return json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);

@@ -1,11 +1,12 @@
-// See metrics.h. Metrics share a set according to the passes that they take, since every pass launches all candidates
-// twice. Pass counts are CUPTI 13.0's own for GH100; times are an H200's:
+// See metrics.h. Metrics are grouped into sets by the passes that they take, since every pass launches all candidates
+// twice. Pass counts are CUPTI 13.0's for GH100; times are from an H200:
 //
 // - sm__icc_* competes for counters with sm__warps_active.avg.pct_of_peak_sustained_active: instruction cache and
-//   occupancy take two passes together. `basic` is what fits into those two. Four stall reasons besides
-//   no_instruction fit; a fifth would be a third pass, and so would bank conflicts of cp.async (op_ldgsts).
+//   occupancy take two passes together. `basic` has what fits into those two. Four stall reasons besides no_instruction
+//   fit; a fifth would need a third pass, as would bank conflicts of cp.async (op_ldgsts).
 // - Metrics with _sass_ in their names are counted in patched code, in a pass that no other metric can share and in
-//   which a kernel is slower: ffma_threads alone took `basic` from 3.7 to 4.6 ms a candidate; fma_instructions is free.
+//   which a kernel is slower: ffma_threads by itself took `basic` from 3.7 to 4.6 ms per candidate; fma_instructions is
+//   free.
 // - The `throughput` metrics take 5 to 8 passes; `full`, which is for one candidate at a time, has them.
 #include "tuner/trial/metrics.h"
 
@@ -94,7 +95,7 @@ static const struct metric shared_metrics[] = {
 #define GLOBAL_REQUESTS "l1tex__t_requests_pipe_lsu_mem_global_op_"
 #define LOCAL_SECTORS "l1tex__t_sectors_pipe_lsu_mem_local_op_"
 
-// What `profile` shows, besides the sets that `full` includes.
+// Metrics that `profile` shows in addition to the sets that `full` includes.
 static const struct metric full_metrics[] = {
     {"duration", "gpu__time_duration.sum", "ns",
      "time of the launch while it was counted, including about 11 us for the range around it", NULL},
@@ -182,7 +183,7 @@ const struct metric *metrics_find_key(const char *key)
     return NULL;
 }
 
-// The names of all sets, ended by NULL; the caller frees the array.
+// The names of all sets, NULL-terminated; the caller frees the array.
 static const char **set_names(void)
 {
     size_t count = sizeof metric_sets / sizeof *metric_sets;

@@ -1,8 +1,8 @@
 // The hardware counters that the program knows by name, grouped into sets: data only, no CUPTI.
 //
-// A metric has a key, the short name under which its value is stored, shown and exported, and the name by which CUPTI
-// and `ncu --metrics` know it. Keys go into the store, so a key never changes its meaning: a better metric gets a new
-// key. Where chips name the same thing differently, a set has one row for each name, with the same key and its chips.
+// A metric has a key, the short name under which its value is stored, shown and exported, and the name that CUPTI and
+// `ncu --metrics` use for it. Keys go into the store, so a key never changes its meaning: a better metric gets a new
+// key. If chips name the same thing differently, a set has one row for each name, with the same key and its chips.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -17,21 +17,21 @@ struct metric {
 
 struct metric_set {
     const char *name;    // "basic"
-    const char *summary; // one line, with the passes it takes on GH100
+    const char *summary; // one line, with the number of passes on GH100
     const struct metric *metrics;
-    const char *includes; // names of sets that are part of it, separated by spaces; NULL: none
+    const char *includes; // names of sets that it includes, separated by spaces; NULL: none
 };
 
-// Every set, ended by NULL. A new one is a table, a descriptor and its place in this list.
+// Every set, NULL-terminated. A new set needs a table, a descriptor and an entry in this list.
 extern const struct metric_set *const metric_sets[];
 
-// NULL where no set has that name.
+// NULL if no set has that name.
 const struct metric_set *metrics_find(const char *set_name);
-// The first row of any set with that key, or NULL.
+// The first row with that key in any set, or NULL.
 const struct metric *metrics_find_key(const char *key);
 
-// Whether the metric is meant for a chip, given by CUPTI's name for it ("GH100"). counters_open() finds out
-// whether this CUPTI has it, and leaves out what is missing.
+// Whether the metric is meant for a chip, which is given by CUPTI's name for it ("GH100"). counters_open() finds out
+// which metrics this CUPTI has, and leaves out the others.
 bool metric_applies(const struct metric *metric, const char *chip);
 
 // Whether a job may ask for `name`: a set, or a hardware metric with its roll-up (only CUPTI knows whether a chip has

@@ -1,19 +1,19 @@
-// A trial: one configuration, its outcome, and every figure that is known of it.
+// A trial: one configuration, its outcome, and every known figure about it.
 //
-// The rows of trial_figures.h say what figures there are, and make the members of these structs for them. Unknown is
-// NaN for a real, -1 for an integer, "" for a text: trial_field.h clears a struct to that.
+// The rows of trial_figures.h list the figures, and define the members of these structs for them. Unknown values are
+// NaN for a real, -1 for an integer, and "" for a text; trial_field.h clears a struct to these.
 #pragma once
 
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 #include "tuner/trial/trial_figures.h"
 
-struct trial_problem { // one a problem, tuned or only verified
+struct trial_problem { // one per problem, tuned or only verified
     PROBLEM_FIGURES(FIGURE_MEMBER)
     size_t sample_count; // samples kept here; the worker sends at most ten
 };
 
-struct trial_stage { // one a launch
+struct trial_stage { // one per launch
     STAGE_FIGURES(FIGURE_MEMBER)
 };
 
@@ -23,8 +23,7 @@ struct trial_counter {
     double value;       // NaN: not available
 };
 
-// The compiler's facts about a candidate, for its worst stage if it has several. NaN
-// where unknown.
+// The compiler's facts about a candidate, for its worst stage if it has several. NaN if unknown.
 struct static_facts {
 #define FACT_MEMBER(member, ...) double member;
     FACT_FIGURES(FACT_MEMBER)
@@ -32,7 +31,7 @@ struct static_facts {
 };
 
 struct trial {
-    int64_t id; // given by the store; > 0. The store fills in `finished` where it is 0 or NaN
+    int64_t id; // given by the store; > 0. The store fills in `finished` if it is 0 or NaN
     TRIAL_FIGURES(FIGURE_MEMBER)
     struct static_facts facts;
     size_t problem_count, stage_count, counter_count;
@@ -42,8 +41,8 @@ struct trial {
 };
 
 // The facts of a candidate with these stages. The worst stage decides: the most registers, spills, shared memory and
-// code, the lowest occupancy. A figure that no stage knows is NaN.
+// code, the lowest occupancy. A figure that is unknown for all stages is NaN.
 struct static_facts static_facts_of(const struct trial_stage *stages, size_t count);
-// The reverse: a stage as a compiler would report it, for a recording. Spills are taken to be loads, and all shared
-// memory to be dynamic, so that the launch says how much it is.
+// The reverse: a stage as a compiler would report it, for a recording. All spills are assumed to be loads. All shared
+// memory is assumed to be dynamic, so that the launch says how much there is.
 struct trial_stage static_facts_stage(const struct static_facts *);

@@ -1,21 +1,21 @@
-// The figures of a trial as one table, made of the rows of trial_figures.h. A figure is added by one row there and the
-// line that measures it. The store, the workers' answers, recorded spaces, export, import, and the reports in JSON and
-// CSV follow.
+// The figures of a trial as one table, made from the rows of trial_figures.h. To add a figure, add one row there and
+// the line that measures it. The store, the workers' answers, recorded spaces, export, import, and the reports in JSON
+// and CSV follow the table.
 #pragma once
 
 #include "tuner/base/record.h"
 #include "tuner/trial/trial.h"
 
 #define TRIAL_SHORTEST_TIME 1e-7 // s; a launch of any kernel takes longer
-#define TRIAL_LONGEST_TIME 1e19  // s; Kernel Tuner writes 1e20 for what failed
+#define TRIAL_LONGEST_TIME 1e19  // s; Kernel Tuner writes 1e20 for failures
 
 enum field_level { FIELD_TRIAL, FIELD_PROBLEM, FIELD_STAGE, FIELD_LEVELS };
 
 enum field_kind {
-    FIELD_TEXT,    // const char *; never NULL after trial_clear
+    FIELD_TEXT,    // const char *, never NULL after trial_clear
     FIELD_STATUS,  // enum trial_status, shown as its word
     FIELD_BOOL,    // bool
-    FIELD_COUNT,   // int64_t; 0 is nothing to tell
+    FIELD_COUNT,   // int64_t; 0: nothing to report
     FIELD_INTEGER, // int64_t; -1 unknown
     FIELD_REAL,    // double; NaN unknown
     FIELD_SAMPLES, // const double *, of a problem: its sample_count times
@@ -24,17 +24,17 @@ enum field_kind {
 
 enum field_flags {
     FIELD_RECORDED = 1,  // recorded spaces have it: a column of this name
-    FIELD_COMPILER = 2,  // the compiler answers it, as `answer`
-    FIELD_GPU = 4,       // the GPU worker answers it, as `answer`
+    FIELD_COMPILER = 2,  // the compiler reports it, as `answer`
+    FIELD_GPU = 4,       // the GPU worker reports it, as `answer`
     FIELD_DERIVED = 8,   // computed from other figures: not stored
     FIELD_JUDGED = 16,   // a later verdict on the trial replaces it
-    FIELD_MEASURED = 32, // the time of one launch or more: an answer has at least TRIAL_SHORTEST_TIME
+    FIELD_MEASURED = 32, // the time of one launch or more: at least TRIAL_SHORTEST_TIME in an answer
     FIELD_SHARE = 64,    // from 0 to 1
 };
 
 struct trial_field {
-    const char *name; // of the store's column, in recorded spaces and in reports; unique within its level
-    const char *unit; // "s", "bytes", "W"; "" where there is none
+    const char *name; // in the store, recorded spaces and reports; unique within its level
+    const char *unit; // "s", "bytes", "W"; "" if there is none
     enum field_level level;
     enum field_kind kind;
     size_t place; // in the level's struct
@@ -55,23 +55,23 @@ const char *field_kind_name(enum field_kind);
 // Sets every field to unknown, and all other members to zero.
 void trial_clear(enum field_level, void *record);
 bool field_known(const struct trial_field *, const void *record);
-// The value; null where unknown. New reference.
+// The value; null if unknown. New reference.
 json_t *field_json(const struct trial_field *, const void *record);
-// Takes a value of the field's type; any other value leaves the record as it is. Texts and samples are kept in
+// Takes a value of the field's type; any other value leaves the record unchanged. Texts and samples are kept in
 // `memory`.
 void field_take(const struct trial_field *, void *record, const json_t *value, struct arena *memory);
 
-// The same from a record of the level.
+// The same, but takes the value from another record of the level.
 void field_copy(const struct trial_field *, void *to, const void *from, struct arena *memory);
 
-// What the GPU worker and the compiler answer of each level, as records: members of other fields are only cleared. What
-// cannot be, such as a time below TRIAL_SHORTEST_TIME or above TRIAL_LONGEST_TIME, is refused.
+// The figures that the GPU worker and the compiler report for each level, as records; members for other fields are only
+// cleared. Impossible values, such as a time below TRIAL_SHORTEST_TIME or above TRIAL_LONGEST_TIME, are refused.
 const struct record *trial_figures(void);    // struct trial
 const struct record *problem_figures(void);  // struct trial_problem
 const struct record *stage_figures(void);    // struct trial_stage
 const struct record *compiled_figures(void); // struct trial_stage, by the compiler
 
-// All known fields of a record by their names; of a trial also its "problems" and "stages". New reference.
+// All known fields of a record by their names; for a trial, also its "problems" and "stages". New reference.
 json_t *trial_json(enum field_level, const void *record);
-// How many trials have each status, by its word; without those that none has. New reference.
+// The number of trials with each status, by its word, without statuses that no trial has. New reference.
 json_t *trial_counts_json(const int64_t counts[STATUS_COUNT]);

@@ -1,10 +1,10 @@
-// The figures of a trial, of each of its problems and of each of its stages, a row each. The members of their structs
-// (trial.h) and the table of fields (trial_field.c) are made of these rows. The store, its views, the workers' answers,
-// recorded spaces, reports and their documents follow the table.
+// The figures of a trial, of each of its problems and of each of its stages, one row per figure. The members of their
+// structs (trial.h) and the table of fields (trial_field.c) are made from these rows. The store, its views, the
+// workers' answers, recorded spaces, reports and their documents follow the table.
 //
 //     x(kind, member, unit, flags, answer, meaning)
 //
-// `kind` is that of enum field_kind. The member's name is also the figure's. `flags` and `answer` are explained in
+// `kind` is from enum field_kind. The member's name is also the figure's. `flags` and `answer` are explained in
 // trial_field.h.
 #pragma once
 
@@ -27,7 +27,7 @@
     x(BOOL, counted, "", 0, NULL, "whether counters were taken or found unavailable") \
     x(REAL, finished, "s", 0, NULL, "when it was stored: Unix time")
 
-// Of the worst stage, computed from the stages (struct static_facts): x(member, name, unit, meaning).
+// Figures of the worst stage, computed from the stages (struct static_facts): x(member, name, unit, meaning).
 #define FACT_FIGURES(x) \
     x(registers, "registers", "", "registers per thread, of the worst stage") \
     x(spill_bytes, "spill_bytes", "bytes", "spill loads and stores, of the worst stage") \
@@ -63,7 +63,7 @@
     x(TEXT, warnings, "", 0, NULL, "the compiler's warnings about performance")
 // clang-format on
 
-// The member of a figure, by its kind. The number of samples is a member of its own.
+// The member for a figure, by its kind. The number of samples is a separate member.
 #define FIGURE_TEXT(member) const char *member;
 #define FIGURE_STATUS(member) enum trial_status member;
 #define FIGURE_BOOL(member) bool member;

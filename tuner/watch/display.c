@@ -9,7 +9,7 @@
 int display_open(struct display *d, const char *log_path, bool quiet)
 {
     *d = (struct display){.terminal = isatty(STDERR_FILENO), .quiet = quiet};
-    d->log = fopen(log_path, "a"); // last, so that errno is its
+    d->log = fopen(log_path, "a"); // last, so that errno is from fopen
     return d->log ? 0 : -1;
 }
 

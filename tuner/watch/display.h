@@ -1,4 +1,4 @@
-// What a run prints while it runs: messages, one line of progress that is redrawn on a terminal and printed once a
+// The output of a run while it runs: messages, one line of progress that is redrawn on a terminal and printed once a
 // minute elsewhere, and a log file with the whole history.
 #pragma once
 
@@ -7,8 +7,8 @@
 struct display {
     FILE *log; // NULL: none. Owned
     bool terminal, quiet;
-    double next; // when the line is due again; clock_now()
-    bool drawn;  // a line stands on the terminal
+    double next; // when the line is due again, by clock_now()
+    bool drawn;  // a line is on the terminal
 };
 
 // Opens the log, to which it appends. -1 with errno.
@@ -17,8 +17,8 @@ void display_close(struct display *);
 
 void display_log(struct display *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void display_message(struct display *, const char *format, ...) __attribute__((format(printf, 2, 3))); // stderr, log
-void display_clear(struct display *); // takes the line away, before something else is printed
+void display_clear(struct display *); // removes the line, before something else is printed
 
-bool display_due(const struct display *); // whether the line of progress is
-// Shows the line, of which a terminal gets what it has room for.
+bool display_due(const struct display *); // whether the line of progress is due
+// Shows the line, cut to the width of a terminal.
 void display_progress(struct display *, const char *line, const char *job);

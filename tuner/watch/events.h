@@ -1,5 +1,5 @@
-// What a run tells programs while it runs: JSON lines on a stream, documented in docs/json.md. If the reader closes
-// the stream, the run continues.
+// Events for programs that follow a run: JSON lines on a stream, documented in docs/json.md. If the reader closes the
+// stream, the run continues.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -9,9 +9,9 @@ enum { EVENTS_VERSION = 1 };
 
 struct event_stream {
     FILE *file;  // not closed here
-    bool broken; // a line could not be written, so no more are
+    bool broken; // a line could not be written, so no more are written
 };
 
-// Writes {"event": kind, "when": Unix time, "job": job, <members>}; no "job" where it is NULL. Takes the reference to
-// `members` (may be NULL). A NULL stream is none. Says on stderr, once, that a line could not be written.
+// Writes {"event": kind, "when": Unix time, "job": job, <members>}; without "job" if it is NULL. Takes the reference to
+// `members` (may be NULL). A NULL stream gets nothing. If a line cannot be written, this is reported once on stderr.
 void event_write(struct event_stream *, const char *kind, const char *job, json_t *members);
