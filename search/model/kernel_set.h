@@ -19,10 +19,10 @@ struct kernel_set {
     size_t count;                           // kernels chosen
     size_t chosen[KERNEL_SET_MAX_CHOSEN];   // candidates, the one for most problems first
     size_t kernel[KERNEL_SET_MAX_PROBLEMS]; // by problem: index into chosen
-    double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the shortest of all candidates, minus 1;
+    double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the shortest of all, minus 1;
                                             // INFINITY if no chosen kernel supports it
     double best[KERNEL_SET_MAX_PROBLEMS];   // by problem: the shortest time, s
-    double worst, worst_holdout;            // the largest regret; the same for the problems held back, NaN if there are none
+    double worst, worst_holdout;            // the largest regret; the same for held-back problems, NaN if none
     bool exact;                             // no smaller cover exists
 };
 

@@ -7,7 +7,7 @@
 #include "search/strategies/strategy.h"
 #include "tuner/base/memory.h"
 
-// How often in a row a strategy may propose known configurations before a random one is taken instead.
+// How many known configurations in a row a strategy may propose before a random one is taken instead.
 enum { MAX_REPEATS = 64 };
 
 struct strategy {
