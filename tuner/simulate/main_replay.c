@@ -1,10 +1,10 @@
-// sweetspot-replay FILE: both workers in one, on a recorded space. Speaks the compiler's and the GPU worker's part of
-// the protocol and answers every configuration with what was recorded of it, so that the driver's whole path runs on a
+// sweetspot-replay FILE: both workers in one, on a recorded space. It implements the compiler's and the GPU worker's
+// part of the protocol and answers every configuration with its recorded result, so that the whole driver can run on a
 // machine without GPU and compiler. It measures nothing: a configuration that was not recorded is "pruned", and the
 // final compares the recorded samples, which are not paired.
 //
-// SWEETSPOT_REPLAY_DELAY=SECONDS makes a trial take that long; SWEETSPOT_REPLAY_LOG=FILE gets the configuration of
-// every trial that was requested.
+// SWEETSPOT_REPLAY_DELAY=SECONDS makes a trial take that long. With SWEETSPOT_REPLAY_LOG=FILE, the configuration of
+// every requested trial is written to that file.
 #include <unistd.h>
 
 #include "tuner/base/json.h"
@@ -26,8 +26,8 @@ static int64_t trial_of(const struct recorded *r, const char *text)
 
 static const char *const ok = "ok";
 
-// What the recording says about itself, so that others know what was measured: the hash of the source, "" where it
-// was not recorded, how many rounds its newest final had, and when that was (0: it has none).
+// The recording's provenance: the source hash ("" if it was not recorded), and the number of rounds and the date of the
+// newest final (0 if there was none).
 static json_t *provenance(const struct recorded *r)
 {
     const json_t *final = json_array_get(r->finals, 0), *first = json_object_get(final, "recording");
@@ -36,7 +36,7 @@ static json_t *provenance(const struct recorded *r)
                      (json_int_t)json_get_integer(final, "rounds", 0), "when", json_get_number(final, "when", 0));
 }
 
-// Which job it belongs to, so that it is not taken for another job's.
+// Identifies the job that the recording belongs to, so that it is not mistaken for another job's.
 static json_t *identity(const struct recorded *r)
 {
     json_t *parameters = json_array(), *problems = json_array();
@@ -84,7 +84,7 @@ static json_t *compile(const struct recorded *r, const void *asked, struct arena
     return record_write(&compile_answer_record, &answer);
 }
 
-// Where no samples were recorded, the time stands for them.
+// If no samples were recorded, the time is used as the only sample.
 static struct trial_problem sampled(const struct trial_problem *problem)
 {
     struct trial_problem figures = *problem;
