@@ -12,8 +12,8 @@ struct vector_type {
 
 // All of them; the last one has no name.
 extern const struct vector_type vector_types[];
-// NULL where there is none of this name, which may be NULL.
+// NULL if there is none with this name, which may be NULL.
 const struct vector_type *vector_type_find(const char *name);
 size_t vector_type_size(const struct vector_type *);
-// Of three elements that of one; else the size, at most 16 bytes.
+// For three elements, the alignment of one; otherwise the size, at most 16 bytes.
 size_t vector_type_alignment(const struct vector_type *);

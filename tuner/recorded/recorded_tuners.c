@@ -155,7 +155,7 @@ static int add_parameters(struct recorded *r, const struct row_list *rows, const
     return 0;
 }
 
-// Adds the counters of all rows, and room for their values in each.
+// Adds the counters of all rows as metrics.
 static void add_counters(struct recorded *r, const struct row_list *rows)
 {
     size_t room = 0;
