@@ -42,7 +42,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
-// The worker's own fp64 sums.
+// Uses the worker's own fp64 sums.
 static int reference(const struct device_operations *tools, const struct operation_problem *p,
                      struct operation_expected *all, struct error *err)
 {

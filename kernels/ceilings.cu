@@ -144,8 +144,8 @@ extern "C" __global__ void __launch_bounds__(512) ceiling_l2(const uint4 *data, 
     if (sum == 1) *sink = sum;
 }
 
-// Reads shared memory, 16 bytes a thread and access, without bank conflicts. The address depends on the data read, and
-// the compiler cannot know that all of it is zero.
+// Reads shared memory, 16 bytes per thread and access, without bank conflicts. The address depends on the data read,
+// and the compiler cannot know that all of it is zero.
 extern "C" __global__ void __launch_bounds__(512) ceiling_shared(int loops, u32 *sink)
 {
     __shared__ uint4 data[2048];
@@ -197,7 +197,7 @@ struct bf16_mma {
     static __device__ u32 operand(u32 bits)
     {
         return (bits & 0x807f807fu) | 0x3f003f00u;
-    } // two of [0.5, 1), either sign
+    } // two numbers in [0.5, 1) with either sign
     static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
     {
         asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
@@ -215,7 +215,7 @@ struct f16_mma {
     static __device__ u32 operand(u32 bits)
     {
         return (bits & 0x83ff83ffu) | 0x38003800u;
-    } // two of [0.5, 1), either sign
+    } // two numbers in [0.5, 1) with either sign
     static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
     {
         asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
@@ -250,7 +250,7 @@ struct s8_mma {
     static __device__ u32 operand(u32 bits)
     {
         return bits & 0x81818181u;
-    } // four of -127, 1, -128 and 0
+    } // four numbers out of -127, 1, -128 and 0
     static __device__ void multiply(int (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
     {
         asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -268,7 +268,7 @@ struct fp8_mma {
     static __device__ u32 operand(u32 bits)
     {
         return (bits & 0x87878787u) | 0x30303030u;
-    } // four of [0.5, 1), either sign
+    } // four numbers in [0.5, 1) with either sign
     static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
     {
         asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
@@ -468,7 +468,7 @@ template <typename M> static __device__ void wgmma_ceiling(int loops, float *sin
     u64 first_a = wgmma_matrix(rows, 64), first_b = wgmma_matrix(rows + WGMMA_SLICES * A_WORDS, 256);
     for (int loop = 0; loop < loops; loop++) {
         u64 a = first_a, b = first_b;
-#pragma unroll 1 // ptxas takes 0.4 s for four of them in a row, in each of the five kernels
+#pragma unroll 1 // ptxas takes 0.4 s for four unrolled steps, in each of the five kernels
         for (int slice = 0; slice < WGMMA_SLICES; slice++) {
             asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
             M::multiply(c, a, b);

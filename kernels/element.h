@@ -11,7 +11,7 @@ enum element {
     ELEMENT_F64,
     ELEMENT_F16,
     ELEMENT_BF16,
-    ELEMENT_E4M3, // 8 bits: sign, exponent and mantissa; no infinity, largest number 448
+    ELEMENT_E4M3, // 8 bits: sign, 4 of exponent, 3 of mantissa; no infinity, largest number 448
     ELEMENT_E5M2,
     ELEMENT_I8, // this and all following: integers
     ELEMENT_U8,
@@ -36,8 +36,8 @@ bool element_is_float(enum element type);
 // The smallest and the largest value of an integer type, limited to the range of int64_t.
 int64_t element_least(enum element type);
 int64_t element_greatest(enum element type);
-// Unit roundoff (half the distance from 1 to the next number): 2^-24 for f32, 2^-53, 2^-11, 2^-8, 2^-4, 2^-3; 0 for
-// integers.
+// Unit roundoff (half the distance from 1 to the next number): 2^-24, 2^-53, 2^-11, 2^-8, 2^-4 and 2^-3 in the order
+// above; 0 for integers.
 double element_roundoff(enum element type);
 
 // The largest finite number of a floating-point type.

@@ -60,7 +60,7 @@ static char *element_at(const struct operand *o, int64_t i)
     return (char *)o->host + (size_t)i * element_size(o->type);
 }
 
-// Both kinds are sums of spacings over their total, which the first pass computes.
+// Both kinds are sums of spacings, divided by their total, which the first pass computes.
 static void ascending(const struct host_fill *f, struct operand *to, uint64_t seed)
 {
     bool whole = !element_is_float(to->type), offsets = f->kind == FILL_OFFSETS;

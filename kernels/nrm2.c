@@ -38,7 +38,7 @@ static void bound(const struct operation_problem *p, struct operation_expected *
         element_roundoff(p->operand[RESULT].type) * (0.5 * sqrt((double)operand_count(&p->operand[X]) / 1024) + 8);
 }
 
-// The worker's own fp64 sums.
+// Uses the worker's own fp64 sums.
 static int reference(const struct device_operations *tools, const struct operation_problem *p,
                      struct operation_expected *all, struct error *err)
 {

@@ -74,7 +74,7 @@ struct operation_expected {
 // reject a correct kernel. So everything that cannot be excluded is allowed for: data that need not be read because
 // others are zero or not finite, faster algorithms, and arithmetic with fewer bits on faster execution units.
 struct operation_least {
-    double read;    // bytes of inputs that a multiprocessor must have seen
+    double read;    // bytes of inputs that multiprocessors must read
     double written; // bytes of outputs
     double flops;   // a multiply-add counts as two
     int bits;       // significant bits that factors need for results to be within the bound, at a tolerance of 1
@@ -90,13 +90,13 @@ struct device_gemm {
     struct operand a, b, c; // row-major; c = alpha*op(a)*op(b) + beta*c
 };
 
-// What widen() writes for each element.
+// The values that widen() can write for the elements.
 enum widened { WIDENED_VALUE, WIDENED_SIZE, WIDENED_SQUARE };
 
 // Sums that a reduction's reference needs, all in fp64.
 struct device_sums {
     double sum, sum_abs, sum_squares;
-    double fractional; // how many elements are not integers
+    double fractional; // number of elements that are not integers
     int64_t exact;     // for integer elements: their sum modulo 2^64
 };
 
@@ -155,7 +155,7 @@ enum value_domain {
     VALUES_SCALED = 1,     // all times one power of two, 2^-10 to 2^10; for types with at least eight exponent bits
     VALUES_ZERO = 2,       // some 0 and -0 among them, or only zeros
     VALUES_NEGATIVE = 4,   // only negative numbers
-    VALUES_SHIFTED = 8,    // all plus one number
+    VALUES_SHIFTED = 8,    // one number added to all
     VALUES_FULL = 16,      // integers: all values of the type
     VALUES_SUBNORMAL = 32, // numbers so small that they lose bits; only for operations that do not compute with them
     VALUES_END = 64

@@ -1,5 +1,4 @@
-// CUDA's vector types (vector_types.h, cuda_fp16.h, cuda_bf16.h, cuda_fp8.h): elements in a row with a common
-// alignment.
+// CUDA's vector types (vector_types.h, cuda_fp16.h, cuda_bf16.h, cuda_fp8.h): several elements with a common alignment.
 #pragma once
 
 #include "kernels/element.h"

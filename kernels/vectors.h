@@ -6,7 +6,7 @@
 
 #include "kernels/operation.h"
 
-// Element i in row-major order, of the host's copy.
+// Element i in row-major order, from the host's copy.
 static inline double operand_at(const struct operand *o, int64_t i)
 {
     int64_t at = o->rows == 1 ? i : i / o->cols * o->ld + i % o->cols;

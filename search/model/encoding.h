@@ -1,4 +1,4 @@
-// Configurations as points, for models: what the numbers of a space mean on a GPU.
+// Encodes configurations as points for models, in coordinates that reflect what a space's numbers mean on a GPU.
 //
 // An ordered parameter becomes a coordinate from 0 to 1, half its rank and half its logarithm (sizes act by ratio). If
 // its values are not all powers of two, their alignment becomes a second coordinate, because it matters how often two
@@ -18,7 +18,7 @@ struct encoding {
     struct arena memory; // for everything that the pointers point to
     size_t parameter_count;
     size_t ordinal, count;   // coordinates: the first `ordinal` are ordinal, the others nominal
-    size_t *first, *nominal; // of a parameter: its first ordinal coordinate (parameter_count + 1 entries), its nominal
+    size_t *first, *nominal; // by parameter: its first ordinal coordinate (parameter_count + 1 entries), its nominal
                              // one or SIZE_MAX
     float **table;           // table[p][value * (first[p+1] - first[p]) + i]
 };

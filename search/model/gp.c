@@ -12,7 +12,7 @@
 #include "search/model/gp_loops.h"
 #include "tuner/base/memory.h"
 
-enum { ROWS = 8 }; // of V, computed at once
+enum { ROWS = 8 }; // rows of V that are computed at once
 
 struct gp {
     struct arena memory;                     // for everything but the pool

@@ -47,7 +47,7 @@ void gp_pool_moments(struct gp *, double *mean, double *variance);
 // The function's mean at `count` points; bound[i] is an upper bound on its variance there (the variance given only the
 // most closely related point).
 void gp_means(const struct gp *, const float *points, size_t count, double *mean, double *bound);
-// Its variance (without noise) at one point.
+// The function's variance (without noise) at one point.
 double gp_variance(struct gp *, const float *point);
 // Predicts the function at `count` (at least 1) of the points, given by number in ascending order, from the targets of
 // all other points: its means and variances there.

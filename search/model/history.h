@@ -33,7 +33,7 @@ struct history {
     int *outcomes;
     double *objectives; // NaN unless OUTCOME_OK or OUTCOME_SLOW
     struct hash_index index;
-    size_t reported; // results taken, corrections included
+    size_t reported; // results received, including corrections
     size_t pending;  // rows whose outcome is ROW_PENDING
     int64_t best;    // the row with the lowest objective among OUTCOME_OK, or -1
 };

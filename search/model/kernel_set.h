@@ -17,7 +17,7 @@ enum { KERNEL_SET_MAX_PROBLEMS = 64, KERNEL_SET_MAX_CHOSEN = 64 };
 
 struct kernel_set {
     size_t count;                           // kernels chosen
-    size_t chosen[KERNEL_SET_MAX_CHOSEN];   // candidates, the one for most problems first
+    size_t chosen[KERNEL_SET_MAX_CHOSEN];   // candidates; the one used for most problems first
     size_t kernel[KERNEL_SET_MAX_PROBLEMS]; // by problem: index into chosen
     double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the shortest of all, minus 1;
                                             // INFINITY if no chosen kernel supports it

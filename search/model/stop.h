@@ -17,12 +17,12 @@ enum search_end {
     SEARCH_GOES_ON,
     SEARCH_TARGET, // by a rule
     SEARCH_UNTIL,
-    SEARCH_INTERRUPTED, // this and the rest: by the caller
+    SEARCH_INTERRUPTED, // this and all following: by the caller
     SEARCH_TIME_UP,
     SEARCH_EVALUATIONS_USED,
     SEARCH_EXHAUSTED,    // the strategy has nothing more to propose
     SEARCH_NO_PROPOSALS, // it proposes nothing, although there are configurations left
-    SEARCH_NOT_WANTED,   // only the final
+    SEARCH_NOT_WANTED,   // only a final was wanted
 };
 const char *search_end_text(enum search_end); // "time is up", for the log and the store; "" while it continues
 

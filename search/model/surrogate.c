@@ -23,7 +23,7 @@ enum {
     PARTS = 2,         // parts in which candidates are drawn if they serve several proposals
     KEPT = 512,        // candidates kept of each part
     SPREAD_FROM = 150, // results; before that, a fit is cheap and made all at once
-    STEPS = 5,         // of a fit; the first has FIRST_STEPS
+    STEPS = 5,         // steps of a fit; the first has FIRST_STEPS
     FIRST_STEPS = 20,
     MAX_NEIGHBOURS = 2000,
 };
@@ -130,7 +130,7 @@ static int compare_scored(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-// Rows learnt at a fit.
+// The most rows that are learnt at a fit.
 static size_t most_rows(const struct surrogate *s)
 {
     size_t pending = smaller_of(s->history->pending, AWAITED_MOST);

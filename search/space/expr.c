@@ -1,5 +1,5 @@
 // Parsing and evaluation of expressions (expr.h). A recursive-descent parser writes the tree as an array in post-order;
-// evaluation recurses over that array. Writing an expression as C is in expr_c.c.
+// evaluation recurses over that array. expr_c.c writes expressions as C.
 #include "search/space/expr.h"
 
 #include <assert.h>
@@ -33,7 +33,7 @@ struct parser {
     bool failed;
 };
 
-// Types of subexpressions are found from the nodes while parsing: strings may only be compared.
+// The type of a subexpression. It is needed while parsing, because strings may only be compared.
 static enum expr_type type_of(const struct parser *p, int node)
 {
     const struct expr_node *n = &p->expr->nodes[node];

@@ -20,7 +20,7 @@
 enum expr_type { EXPR_INT, EXPR_STRING, EXPR_REAL };
 
 // The names that expressions may use. Slot i of the value array belongs to name i. The value of a name of type
-// EXPR_STRING is the id that symbols_intern() gave to its text. Grows by symbols_add.
+// EXPR_STRING is the id that symbols_intern() gave to its text. symbols_add adds to it.
 struct symbols;
 
 struct symbols *symbols_new(void);

@@ -53,7 +53,7 @@ enum expr_op {
 struct expr_node {
     enum expr_op op;
     int column;    // 1-based place in the text, for messages
-    int a, b, c;   // operands: indices of earlier nodes, -1 where there is none
+    int a, b, c;   // operands: indices of earlier nodes, -1 if there is none
     int slot;      // OP_NAME
     int64_t value; // OP_CONSTANT, OP_TEXT
 };

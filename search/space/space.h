@@ -49,10 +49,10 @@ int space_add_parameter(struct space *, const char *name, enum parameter_kind ki
                         struct error *);
 // Sets a name that has the same value for all configurations (device limit, problem size). space_values fills its slot.
 int space_set_constant(struct space *, const char *name, int64_t value, struct error *);
-// A derived name: an expression over parameters, constants and earlier derived names. It must have a value for every
-// valid configuration.
+// Adds a derived name: an expression over parameters, constants and earlier derived names. It must have a value for
+// every valid configuration.
 int space_add_derived(struct space *, const char *name, const char *text, struct error *);
-// A constraint: a configuration is valid when every constraint is non-zero. Returns its number, or -1.
+// Adds a constraint: a configuration is valid if every constraint is non-zero. Returns its number, or -1.
 int space_add_constraint(struct space *, const char *text, struct error *);
 
 // Builds the index. -1 with a message if a constraint cannot be evaluated (a division by zero; the message names the

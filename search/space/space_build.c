@@ -1,9 +1,9 @@
 // From constraints to the diagram of the valid configurations (diagram.c), level by level.
 //
-// A state is what the undecided constraints need to know about the parameters fixed so far: not the parameters'
-// values, but the values of the largest known subexpressions. 8 by 2 and 4 by 4 threads are one state when only their
-// product matters later. A constraint removes a state on the level that decides it. The published space `hotspot` (22.2
-// million raw configurations, 349,853 valid) takes a hundred thousand edges and ten milliseconds.
+// A state holds what the undecided constraints need to know about the parameters fixed so far. These are not the
+// parameters' values, but the values of the largest known subexpressions. 8 by 2 and 4 by 4 threads are one state if
+// only their product matters later. A constraint removes a state on the level that decides it. The published space
+// `hotspot` (22.2 million raw configurations, 349,853 valid) takes a hundred thousand edges and ten milliseconds.
 //
 // A failed evaluation (x % 0) is a separate value: it counts only on configurations that no other constraint removes.
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 // With more edges than this (6 bytes each), the constraints tie the parameters together too closely for an index.
 enum { MAX_EDGES = 4 * 1000 * 1000 };
 
-// What happens on one level.
+// The work on one level.
 struct level_plan {
     int leaf;     // the parameter's node, -1 if no constraint reads it
     int *touched; // nodes that may get a value, operands first

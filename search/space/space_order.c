@@ -70,7 +70,7 @@ static void narrow(struct estimate *e, int node, double low, double high, int *v
     }
 }
 
-// The ranges that a constraint leaves if it compares a node with a constant.
+// Narrows the range of a node that a constraint compares with a constant.
 static void narrow_by(struct estimate *e, const struct graph_node *comparison)
 {
     const struct graph_node *nodes = e->graph->nodes;

@@ -15,7 +15,7 @@ enum {
 };
 
 struct local_search {
-    uint16_t *queue; // neighbours of `current` still to be proposed, from the end
+    uint16_t *queue; // neighbours of `current` still to be proposed, taken from the end
     size_t queued;
     uint16_t current[SPACE_MAX_PARAMETERS], base[SPACE_MAX_PARAMETERS];
     double current_score, base_score;

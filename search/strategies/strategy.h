@@ -1,4 +1,4 @@
-// Search strategies with one ask/tell interface.
+// The ask/tell interface of all search strategies.
 //
 // The driver asks for proposals, several of which may be outstanding, compiles and measures them, and tells the results
 // in whatever order they arrive. A strategy is deterministic in (space, seed, sequence of asks and tells). A strategy
@@ -14,7 +14,7 @@
 #include "search/model/prior.h"
 #include "search/space/space.h"
 
-// The conditions of an instance.
+// The options of an instance.
 struct strategy_options {
     uint64_t seed;
     size_t criteria; // objectives that are optimised side by side; 0 means 1
@@ -49,7 +49,7 @@ struct strategy_class {
     // Receives a result, which the history has in `row`. It may be for a configuration that was never proposed (from an
     // earlier run or another job), and it may correct an earlier one. NULL: the history is enough.
     void (*tell)(struct strategy_state *, size_t row);
-    void (*release)(struct strategy_state *); // NULL: it owns nothing but `memory`
+    void (*release)(struct strategy_state *); // NULL: it only owns `memory`
     // NULL: it cannot rank. Rates each of `count` configurations that wait to be measured: higher is better; below 0 a
     // configuration is no longer worth measuring, compared with what could be proposed instead. The history forgets a
     // proposal that will not be measured, and the strategy may propose it again.

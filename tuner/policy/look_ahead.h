@@ -22,7 +22,7 @@ enum {
 struct recent_times {
     size_t count; // times so far; the last LOOK_AHEAD_RECENT are kept
     double seconds[LOOK_AHEAD_RECENT];
-    double mean; // of the last times that are not 0; 0 while there is none
+    double mean; // of the kept times that are not 0; 0 while there are none
 };
 
 struct look_ahead {

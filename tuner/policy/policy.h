@@ -101,7 +101,7 @@ struct policy {
 enum policy_action_kind {
     POLICY_WAIT,    // nothing to do before the next event, or the time `until`
     POLICY_PROPOSE, // ask the strategy: policy_add, or policy_no_proposal
-    POLICY_COMPILE, // `task` on compiler `worker`: policy_compiled, or policy_remove where it failed
+    POLICY_COMPILE, // `task` on compiler `worker`: policy_compiled, or policy_remove if it failed
     POLICY_RECALL,  // `task` has a result in the store: tell the strategy, policy_remove
     POLICY_RANK,    // let the strategy rate every trial in state READY (policy_waiting) by all that it knows
     POLICY_FORGET,  // `task` will not be measured, and may be proposed again: tell the strategy, policy_remove

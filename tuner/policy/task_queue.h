@@ -34,7 +34,7 @@ struct queued_task {
     enum task_known known;
     bool alone;    // to be counted by itself, because it may have killed a worker
     bool again;    // its GPU worker was ended from outside while it ran; its retry is used up
-    int ended;     // how often its worker was ended from outside otherwise
+    int ended;     // how often its worker was ended from outside in other cases
     bool retry;    // it crashed in the search, and is measured again although the search has ended
     int lost;      // nodes that were lost while it was on one of their GPUs
     size_t worker; // the compiler or the GPU that works on it, in the states COMPILING, ON_GPU and COUNTING

@@ -67,9 +67,9 @@ struct recorded {
 
     // The parameters; after reading, also the listed configurations.
     struct space *space;
-    struct symbols *symbols; // NULL: the space is another's
-    uint32_t *trial_at;      // of what was read: space index -> trial
-    int64_t best;            // of what was read: the trial with the lowest objective among ok, or -1
+    struct symbols *symbols; // NULL: the space belongs to others
+    uint32_t *trial_at;      // after reading: space index -> trial
+    int64_t best;            // after reading: the trial with the lowest objective among ok, or -1
 };
 
 struct recorded *recorded_new(void);

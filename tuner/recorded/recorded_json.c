@@ -1,4 +1,4 @@
-// Our own format of recorded spaces, in and out; docs/json.md describes it.
+// Reads and writes our own format of recorded spaces, which docs/json.md describes.
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
@@ -215,7 +215,7 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
 
 // Writing ------------------------------------------------------------------------------------------
 
-// The digits that a measurement has.
+// The significant digits of a measurement.
 static const size_t measured = JSON_REAL_PRECISION(7);
 
 // Appends a value, and takes ownership of it.

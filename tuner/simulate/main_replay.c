@@ -31,7 +31,7 @@ static const char *const ok = "ok";
 static json_t *provenance(const struct recorded *r)
 {
     const json_t *final = json_array_get(r->finals, 0), *first = json_object_get(final, "recording");
-    if (first) final = first; // a replay was exported
+    if (first) final = first; // an exported replay
     return json_pack("{s:s, s:I, s:f}", "source_hash", json_get_string(r->environment, "source_hash", ""), "rounds",
                      (json_int_t)json_get_integer(final, "rounds", 0), "when", json_get_number(final, "when", 0));
 }
@@ -52,7 +52,7 @@ static json_t *hello(const struct recorded *r)
     if (!json_object_get(device, "name")) json_object_set_new(device, "name", json_string("recorded device"));
     if (!json_object_get(device, "arch")) json_object_set_new(device, "arch", json_string("recorded"));
     const char *known = json_get_string(r->environment, "compiler", "compiler"), *suffix = " (recorded)";
-    autofree char *compiler = text_format("%s%s", known, strstr(known, suffix) ? "" : suffix); // a replay was exported
+    autofree char *compiler = text_format("%s%s", known, strstr(known, suffix) ? "" : suffix); // an exported replay
     return json_pack("{s:i, s:s, s:o, s:b, s:o, s:o, s:{}, s:b, s:{s:b, s:s, s:s}}", "protocol", PROTOCOL_VERSION,
                      "compiler", compiler, "device", device, "replayed", 1, "recording", provenance(r), "recorded",
                      identity(r), "libraries", "nvml", 0, "counters", "available", (int)(r->metric_count > 0), "chip",
