@@ -1,9 +1,10 @@
 // Sum of the absolute values of an array.
 //
-// What the check proves. Bound and reasons are those of kernels/sum.c for data of one sign: partial sums grow like the
-// number of elements, so that the chain that joins B blocks' sums allows an error of about u*sqrt(B)*sum. A missing
-// element (0.5 on average, uniform in [-1, 1)) is seen with 99% at n = 10^4 (allowed: 2e-3) and not at 10^6 (1.0),
-// where a missing block is: jobs also verify small ragged problems.
+// What the check proves. The bound and its derivation are those of kernels/sum.c for data of one sign. Partial sums
+// grow like the number of elements, so the chain that joins the sums of B blocks allows an error of about
+// u*sqrt(B)*sum. A missing element (0.5 on average, uniform in [-1, 1)) is detected with 99% probability at n = 10^4
+// (allowed: 2e-3), but not at 10^6 (allowed: 1.0), where only a missing block is. Therefore jobs also verify small
+// ragged problems.
 #include <math.h>
 
 #include "kernels/least.h"
@@ -41,7 +42,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
-// The worker's own fp64 sums.
+// Uses the worker's own fp64 sums.
 static int reference(const struct device_operations *tools, const struct operation_problem *p,
                      struct operation_expected *all, struct error *err)
 {

@@ -1,13 +1,13 @@
-// The device's peaks: kernels that do nothing but arithmetic, or nothing but moving memory. Launched by
-// tuner/gpu/ceilings.c, which counts what each does. Compiled by sweetspot-compile like kernels/support.cu, and
-// at the same time, since ptxas takes long for unrolled loops. Free of headers.
+// The device's peaks: kernels that only do arithmetic, or only move memory. tuner/gpu/ceilings.c launches them and
+// counts the work of each. sweetspot-compile compiles them like kernels/support.cu, and at the same time, since ptxas
+// takes long for unrolled loops. They use no headers.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-// Nothing but FP32 multiply-adds: 16 independent chains a thread, `steps` of them each, a multiple of 32. `sink` is
-// never written: the values stay finite and are never exactly -1.
+// Only FP32 multiply-adds: 16 independent chains per thread with `steps` each, a multiple of 32. `sink` is never
+// written, because the values stay finite and are never exactly -1.
 extern "C" __global__ void __launch_bounds__(256) ceiling_fma(float a, float b, int steps, float *sink)
 {
     float x[16];
@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(512) ceiling_read(const uint4 *data
     if (sum == 1) *sink = sum;
 }
 
-// The same in FP64, at half the rate or less, so that a shorter body keeps the pipe as busy.
+// Like ceiling_fma, but in FP64. Its rate is at most half as high, so a shorter body keeps the execution unit as busy.
 extern "C" __global__ void __launch_bounds__(256) ceiling_fp64(double a, double b, int steps, double *sink)
 {
     double x[16];
@@ -56,11 +56,11 @@ extern "C" __global__ void __launch_bounds__(256) ceiling_fp64(double a, double 
     if (sum == -1.0) *sink = sum;
 }
 
-// Kernels under a macro are compiled for the jobs that name their pipe (tuner/base/execution_unit.h), and for no
-// others.
+// Kernels under a macro are compiled only for jobs that name their execution unit (tuner/base/execution_unit.h).
 //
-// 32-bit integers: multiply-adds; additions of three terms, of which the chains' neighbours are one so that no compiler
-// can add up several steps; and, on sm_90 and later, DPX's max(a + b, c) on 32 bits and on pairs of 16.
+// 32-bit integers: multiply-adds; additions of three terms, one of which comes from the neighbouring chain, so that the
+// compiler cannot combine several steps; and, on sm_90 and later, DPX's max(a + b, c) on 32 bits and on pairs of 16
+// bits.
 #if defined CEILING_INTEGER || defined CEILING_DPX
 enum { INT_MAD, INT_ADD, DPX, DPX_PAIRS };
 template <int operation> static __device__ void integer_ceiling(u32 a, u32 b, int steps, u32 *sink)
@@ -123,8 +123,9 @@ extern "C" __global__ void __launch_bounds__(512) ceiling_copy(const uint4 *data
         if (first + i * 512 < n) __stcs(&to[first + i * 512], x[i]);
 }
 
-// Reads n vectors `loops` times, past the L1 (.cg): the L2's bandwidth where they fit there. Every block reads all of
-// them, each from its own start, so that the blocks do not read the same lines at the same time.
+// Reads vectors in `loops` steps, bypassing the L1 (.cg). If all n vectors fit into the L2, this measures its
+// bandwidth. Each block starts at a different vector and wraps around, so that blocks do not read the same lines at the
+// same time.
 extern "C" __global__ void __launch_bounds__(512) ceiling_l2(const uint4 *data, i64 n, int loops, u32 *sink)
 {
     u32 sum = 0;
@@ -143,8 +144,8 @@ extern "C" __global__ void __launch_bounds__(512) ceiling_l2(const uint4 *data, 
     if (sum == 1) *sink = sum;
 }
 
-// Reads shared memory, 16 bytes a thread and access, without bank conflicts. The address depends on what was read, in a
-// way that the compiler cannot see through: all of it is zero.
+// Reads shared memory, 16 bytes per thread and access, without bank conflicts. The address depends on the data read,
+// and the compiler cannot know that all of it is zero.
 extern "C" __global__ void __launch_bounds__(512) ceiling_shared(int loops, u32 *sink)
 {
     __shared__ uint4 data[2048];
@@ -162,9 +163,9 @@ extern "C" __global__ void __launch_bounds__(512) ceiling_shared(int loops, u32 
     if (sum == 1) *sink = sum;
 }
 
-// Nothing but mma.sync on registers: 8 independent accumulators a warp, 16 * loops instructions on each, of operands of
-// either sign so that the sums stay small. `sink` is never written. mma.sync is what every architecture from sm_80 has
-// (of FP8 from sm_89); wgmma, below, is sm_90a's own. On others the kernels are empty, and are not launched.
+// Only mma.sync on registers: 8 independent accumulators per warp with 16 * loops instructions each. Operands have both
+// signs, so that the sums stay small. `sink` is never written. Every architecture from sm_80 on has mma.sync (for FP8,
+// from sm_89 on); wgmma, below, exists only on sm_90a. On others the kernels are empty, and are not launched.
 #if __CUDA_ARCH__ >= 800
 template <typename M> static __device__ void tensor_ceiling(int loops, float *sink)
 {
@@ -196,7 +197,7 @@ struct bf16_mma {
     static __device__ u32 operand(u32 bits)
     {
         return (bits & 0x807f807fu) | 0x3f003f00u;
-    } // two of [0.5, 1), either sign
+    } // two numbers in [0.5, 1) with either sign
     static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
     {
         asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
@@ -214,7 +215,7 @@ struct f16_mma {
     static __device__ u32 operand(u32 bits)
     {
         return (bits & 0x83ff83ffu) | 0x38003800u;
-    } // two of [0.5, 1), either sign
+    } // two numbers in [0.5, 1) with either sign
     static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
     {
         asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
@@ -249,7 +250,7 @@ struct s8_mma {
     static __device__ u32 operand(u32 bits)
     {
         return bits & 0x81818181u;
-    } // four of -127, 1, -128 and 0
+    } // four numbers out of -127, 1, -128 and 0
     static __device__ void multiply(int (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
     {
         asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -267,7 +268,7 @@ struct fp8_mma {
     static __device__ u32 operand(u32 bits)
     {
         return (bits & 0x87878787u) | 0x30303030u;
-    } // four of [0.5, 1), either sign
+    } // four numbers in [0.5, 1) with either sign
     static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
     {
         asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
@@ -278,7 +279,7 @@ struct fp8_mma {
 };
 #endif
 
-#if __CUDA_ARCH__ >= 900 // m8n8k4 goes no faster there than the FP64 pipe: 33.2 TFLOP/s on H200
+#if __CUDA_ARCH__ >= 900 // m8n8k4 is no faster there than the FP64 unit: 33.2 TFLOP/s on H200
 struct fp64_mma {
     enum { A = 8, B = 4, C = 4 };
     using in = double;
@@ -350,10 +351,10 @@ extern "C" __global__ void __launch_bounds__(256) ceiling_tensor_fp8(int loops, 
 #endif
 }
 
-// Nothing but wgmma: a warpgroup a block multiplies 64 rows by 256 from shared memory, 4 * loops times, each time the
-// next of four slices of 32 bytes of a row. The data are random, uniform in [-1, 1) (bytes: any), because the power
-// that the tensor cores take, and with it the clock, depends on how many bits change. A slice lies as 8 x 16 bytes,
-// neither swizzled nor padded; where each comes to lie does not matter here.
+// wgmma instructions only. Each block has one warpgroup, which multiplies 64 rows by 256 from shared memory, 4 * loops
+// times, cycling through the four 32-byte slices of a row. The data are random, uniform in [-1, 1) (bytes: any),
+// because the power consumption of the tensor cores, and with it the clock, depends on how many bits change. A slice is
+// stored in blocks of 8 x 16 bytes, neither swizzled nor padded; the order of the elements does not matter here.
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define WGMMA_LIST                                                                                                 \
     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, "   \
@@ -373,7 +374,7 @@ extern "C" __global__ void __launch_bounds__(256) ceiling_tensor_fp8(int loops, 
                  : WGMMA_64(kind, 0), WGMMA_64(kind, 64)                                                           \
                  : "l"(a), "l"(b))
 
-// A number of [-1, 1) of random bits, and two of random halves.
+// A number in [-1, 1) from random bits. Below, `random` makes a word of one or more such numbers.
 static __device__ float uniform(u32 bits)
 {
     return (float)(int)bits * 0x1p-31f;
@@ -443,7 +444,8 @@ struct fp8_wgmma {
     }
 };
 
-// A matrix of `rows` rows of 32 bytes: blocks of 8 rows 128 bytes apart, the second 16 bytes of all rows after them.
+// The descriptor of a matrix with `rows` rows of 32 bytes. The first 16 bytes of all rows come in blocks of 8 rows, 128
+// bytes apart; the second 16 bytes of all rows follow.
 static __device__ u64 wgmma_matrix(const void *at, int rows)
 {
     u64 address = (u64)__cvta_generic_to_shared(at);
@@ -459,14 +461,14 @@ template <typename M> static __device__ void wgmma_ceiling(int loops, float *sin
 #pragma unroll 1 // for faster compilation
     for (int i = threadIdx.x; i < WGMMA_SLICES * (A_WORDS + B_WORDS); i += blockDim.x) {
         seed = seed * 1664525u + 1013904223u;
-        rows[i] = M::random((seed ^ seed >> 16) * 2246822519u); // the low bits of `seed` alone are far from random
+        rows[i] = M::random((seed ^ seed >> 16) * 2246822519u); // the low bits of `seed` itself are far from random
     }
     __syncthreads();
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     u64 first_a = wgmma_matrix(rows, 64), first_b = wgmma_matrix(rows + WGMMA_SLICES * A_WORDS, 256);
     for (int loop = 0; loop < loops; loop++) {
         u64 a = first_a, b = first_b;
-#pragma unroll 1 // ptxas takes 0.4 s for four of them in a row, in each of the five kernels
+#pragma unroll 1 // ptxas takes 0.4 s for four unrolled steps, in each of the five kernels
         for (int slice = 0; slice < WGMMA_SLICES; slice++) {
             asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
             M::multiply(c, a, b);

@@ -1,5 +1,5 @@
-// Setting a buffer to zeros, as a stage: many kernels add to an output or count in a buffer that the caller clears by
-// cudaMemsetAsync, whose time then belongs to theirs.
+// Sets a buffer to zeros, as a stage. Many kernels add to an output, or count in a buffer, that the caller clears with
+// cudaMemsetAsync. The time for this is part of the kernel's.
 #include "kernels/least.h"
 #include "kernels/operation.h"
 

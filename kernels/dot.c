@@ -1,8 +1,8 @@
 // Inner product of two vectors.
 //
-// What the check proves. The bound is that of kernels/sum.c for the sum of the products z = x*y, whose own roundings
-// (one each, if they are not fused) are within its first term. A missing product (0.25 on average) is seen with 99% at
-// n = 10^6.
+// What the check proves. The bound is that of kernels/sum.c for the sum of the products z = x*y, whose own rounding
+// errors (one each, unless fused) are covered by its first term. A missing product (0.25 on average) is detected with
+// 99% probability at n = 10^6.
 #include <math.h>
 
 #include "kernels/least.h"

@@ -1,5 +1,5 @@
-// See element.h. f16, bf16, e4m3 and e5m2 are converted by hand: C17 has none of these types, and gcc's _Float16 is
-// missing on older targets.
+// See element.h. f16, bf16, e4m3 and e5m2 are converted by hand, because C17 has none of these types, and gcc's
+// _Float16 is missing on older targets.
 #include "kernels/element.h"
 
 #include <float.h>
@@ -12,8 +12,8 @@ const char *const element_text[] = {"f32", "f64", "f16", "bf16", "e4m3", "e5m2",
 static const struct {
     size_t size;
     double roundoff;
-    int64_t least, greatest; // of integers
-    double largest;          // of floats
+    int64_t least, greatest; // for integers
+    double largest;          // for floats
 } elements[ELEMENT_COUNT] = {
     [ELEMENT_F32] = {4, 0x1p-24, .largest = (double)FLT_MAX},
     [ELEMENT_F64] = {8, 0x1p-53, .largest = DBL_MAX},
@@ -113,15 +113,16 @@ static double from_half(uint16_t bits)
 
 static uint16_t to_bfloat(double value)
 {
-    // Rounding to 8 digits first makes the float exact, so that dropping its low half rounds nothing a second time.
+    // Rounding to 8 digits first makes the float exact, so that dropping its low half does not round again.
     float exact = (float)round_to(value, 8, -126);
     uint32_t bits;
     memcpy(&bits, &exact, sizeof bits);
     return isnan(value) ? 0x7fc0 : (uint16_t)(bits >> 16);
 }
 
-// FP8 as in cuda_fp8.h with __NV_SATFINITE: too large numbers and infinities become the largest, NaN is 0x7f or 0x7e.
-// (Micikevicius et al., FP8 Formats for Deep Learning, 2022.) `digits`: of the mantissa, without the hidden one.
+// FP8 as in cuda_fp8.h with __NV_SATFINITE: infinities and numbers out of range become the largest number, NaN is 0x7f
+// or 0x7e. (Micikevicius et al., FP8 Formats for Deep Learning, 2022.) `digits`: digits of the mantissa, without the
+// hidden one.
 static uint8_t to_fp8(double value, int digits, int bias, double largest)
 {
     uint8_t sign = signbit(value) ? 0x80 : 0;
@@ -141,7 +142,7 @@ static double from_fp8(uint8_t bits, int digits, int bias, double largest)
     return bits & 0x80 ? -size : size;
 }
 
-// The whole number in a value, or the nearest one that the type holds (C leaves others undefined); 0 for NaN.
+// Truncates a value to an integer, or to the nearest one in range (outside it, C's conversion is undefined); 0 for NaN.
 static int64_t whole(double value, int64_t low, int64_t high)
 {
     if (isnan(value)) return 0;

@@ -1,46 +1,46 @@
 // Matrix product: C = alpha*op(A)*op(B) + beta*C, row-major, for f64, f32, f16, bf16 and for i8 into i32.
 //
-// What the check proves. The reference is computed in fp64 (cuBLAS's DGEMM on the inputs converted without loss, or the
-// loop below), and so is S = |alpha||A||B| + |beta||C|, element by element. In floating-point arithmetic of unit
-// roundoff u, *any* order of summation satisfies |computed - exact| <= gamma_K * S with gamma_K ~ K*u (Higham, Accuracy
-// and Stability of Numerical Algorithms, 2nd ed., section 3.5), and if rounding errors behave like independent random
-// variables, as they do on random data, c*sqrt(K)*u*S with overwhelming probability (Higham and Mary, A new approach to
-// probabilistic rounding error analysis, SIAM J. Sci. Comput. 41, 2019). We allow (2*sqrt(K) + 4)*u*S, plus the
-// rounding of the stored result when C's type is coarser than the accumulator's. Sequential summation of non-negative
-// data, the least favourable honest case, reaches about sqrt(K)*u*S in its worst element of 10^8; zero-mean data 2 to 6
-// u*S (seen on an H200: 6.2 at K=2048, 7.1 at K=16384).
+// What the check proves. The reference is computed in fp64 (by cuBLAS's DGEMM on the inputs converted without loss, or
+// by the loop below), and so is S = |alpha||A||B| + |beta||C|, element by element. In floating-point arithmetic with
+// unit roundoff u, *any* order of summation satisfies |computed - exact| <= gamma_K * S with gamma_K ~ K*u (Higham,
+// Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.5), and if rounding errors behave like independent
+// random variables, as they do on random data, c*sqrt(K)*u*S with overwhelming probability (Higham and Mary, A new
+// approach to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41, 2019). We allow (2*sqrt(K) + 4)*u*S, plus
+// the rounding of the stored result when C's type is coarser than the accumulator's. Sequential summation of
+// non-negative data, the least favourable correct case, reaches about sqrt(K)*u*S in the worst of 10^8 elements; with
+// zero-mean data it is 2 to 6 u*S (measured on an H200: 6.2 at K=2048, 7.1 at K=16384).
 //
-// So a kernel that passes has rounding errors, and no others larger than the bound. What the bound rejects: with inputs
-// uniform in [-1,1], leaving out one term of one element's sum is seen with a probability of 98% at K=2048 and 76% at
-// K=16384 *for each element concerned*, and a mistake that touches a row, a column or a tile touches hundreds. TF32
-// inputs (2^-11) exceed it 4-fold at K=2048 and barely at K=16384, so a job at larger K that must exclude TF32 should
-// set the tolerance below 1, and one whose kernel uses TF32 must say so (below). S is exact, not the cheaper product of
-// row and column norms, because for inputs with structure that product can be sqrt(K) times too generous. For f64 the
-// reference is computed with twice the bits (Dot2, in kernels/support.cu), so that it adds an error of u*|C| and terms
-// of K*u^2; on the CPU it is as inexact as the kernel, and the bound has room for both. For integers the result
-// must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
+// So a kernel that passes has rounding errors, and no others larger than the bound. The bound rejects the following.
+// With inputs uniform in [-1,1], a missing term in one element's sum is detected with a probability of 98% at K=2048
+// and 76% at K=16384 *for each element concerned*, and a mistake in a row, a column or a tile concerns hundreds. TF32
+// inputs (2^-11) exceed it 4-fold at K=2048 and barely at K=16384, so a job with larger K that must exclude TF32 should
+// set the tolerance below 1, and a job whose kernel uses TF32 must declare it (see below). S is exact. The cheaper
+// product of row and column norms is not used, because for structured inputs it can be sqrt(K) times too large. For f64
+// the reference is computed with twice the bits (Dot2, in kernels/support.cu), so that it only adds an error of u*|C|
+// and terms of K*u^2; on the CPU it is as inexact as the kernel, and the bound covers both errors. Integer results must
+// be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
 //
 // Classes. `compute` says how much precision f32 inputs may lose before they are multiplied; each class has its own
 // baselines.
 //
 // - "tf32": they may be rounded or cut off to 11 bits, which changes each product by a factor 1 - d: 0 <= d < 2^-9 if
-//   cut off, |d| < 2^-10 if rounded. Let Q be the root of the sum of the terms' squares, the old C's included. If the
+//   cut off, |d| < 2^-10 if rounded. Let Q be the root of the sum of the terms' squares, including the old C's. If the
 //   terms' signs and the inputs' low bits are random, the mean of d moves the sum by less than 2^-9*|expected|. The
 //   rest is sub-Gaussian, *whatever the sizes of the terms*: it is larger than t deviations with a probability of at
 //   most 2*exp(-t^2/2). A deviation is at most 0.32*2^-10*Q for uniform and normal data (0.31 and 0.32 if cut off, 0.29
 //   and 0.30 if rounded), and 0.41*2^-10*Q if all mantissas are just above a power of two. We allow 2^-9*|expected| +
-//   2.5*2^-10*Q, eight deviations (6e-14) or six (1e-8), and the sum's own errors as above. Where signs are not random,
-//   any d change the sum by at most 2^-10*(S + |expected|). That is within the bound for terms of one sign, and for few
-//   terms (S <= 2.5*Q, hence up to six). Operands rounded to BF16 exceed the bound in one element of twelve, also
-//   where few large terms dominate. Errors are reported relative to the scale Q + u*(2*sqrt(K) + 4)/(2.5*2^-10)*S.
-//   Baselines: cuBLAS and cublasLt with CUBLAS_COMPUTE_32F_FAST_TF32.
+//   2.5*2^-10*Q, eight deviations (6e-14) or six (1e-8), and the sum's own errors as above. If signs are not random,
+//   any values of d change the sum by at most 2^-10*(S + |expected|). That is within the bound for terms of one sign,
+//   and for few terms (S <= 2.5*Q, hence up to six). Operands rounded to BF16 exceed the bound in one element in
+//   twelve, also if a few large terms dominate. Errors are reported relative to the scale Q + u*(2*sqrt(K) +
+//   4)/(2.5*2^-10)*S. Baselines: cuBLAS and cublasLt with CUBLAS_COMPUTE_32F_FAST_TF32.
 // - "3xtf32": each input is the sum of two TF32 numbers, and three of the four products are summed (Ootomo and Yokota,
 //   Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance,
-//   IJHPCA 36, 2022). If the high part is cut off and the low one rounded, a product misses at most
-//   (2*2^-21 + 2^-20)|ab| = 32u|ab|. We allow FP32's own bound plus that, (2*sqrt(K) + 4 + 32)*u*S. Tensor cores cut
-//   off where they add (Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ CS 7,
-//   2021), which on data of one sign grows like K: there a kernel must add up in between with rounding. TF32 alone
-//   exceeds this bound in one element of ten at K=2048. Baselines: cuBLAS and cublasLt in FP32, whose errors `compare`
+//   IJHPCA 36, 2022). If the high part is cut off and the low one rounded, a product misses at most (2*2^-21 +
+//   2^-20)|ab| = 32u|ab|. We allow FP32's own bound plus that, (2*sqrt(K) + 4 + 32)*u*S. Tensor cores truncate when
+//   they add (Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ CS 7, 2021). With
+//   data of one sign, this error grows like K, so a kernel must then accumulate in between with rounding. Plain TF32
+//   exceeds this bound in one element in ten at K=2048. Baselines: cuBLAS and cublasLt in FP32, whose errors `compare`
 //   also shows.
 #include <float.h>
 #include <math.h>
@@ -87,8 +87,8 @@ enum compute { COMPUTE_FULL, COMPUTE_TF32, COMPUTE_3XTF32 };
 static const char *const classes[] = {
     [COMPUTE_FULL] = "full", [COMPUTE_TF32] = "tf32", [COMPUTE_3XTF32] = "3xtf32", NULL};
 
-// The product that a problem describes. C's shape decides M and N, A's K; sizes are only compared with them. A batch
-// that is not a whole number of products becomes 0: check() refuses it.
+// The product that a problem describes. C's shape determines M and N, and A's shape K; the job's sizes are only
+// compared with them. If the operands do not hold a whole number of products, `batch` is 0, which check() rejects.
 static struct device_gemm product(const struct operation_problem *p)
 {
     const struct operand *a = &p->operand[GEMM_A], *c = &p->operand[GEMM_C];
@@ -149,20 +149,20 @@ static int check(const struct operation_problem *p, struct error *err)
 
 static const double tf32_per_root = 2.5 * 0x1p-10;
 
-// f16, bf16 and FP8 products are accumulated in fp32 by every library and tensor core; a kernel that does not must say
-// so with a larger tolerance.
+// Every library and tensor core accumulates f16, bf16 and FP8 products in fp32. A job whose kernel does not needs a
+// larger tolerance.
 static double roundoff(const struct device_gemm *g)
 {
     return element_roundoff(element_size(g->a.type) < 4 ? ELEMENT_F32 : g->a.type);
 }
 
-// What the sums' roundings allow, relative to S.
+// The allowance for the sums' rounding errors, relative to S.
 static double of_sums(const struct device_gemm *g)
 {
     return roundoff(g) * (2 * sqrt((double)g->k) + 4);
 }
 
-// Fills in what multiplies the scale; see the paragraphs at the top.
+// Fills in the factors of the scale; see the paragraphs at the top.
 static void bound(const struct operation_problem *p, const struct device_gemm *g, struct operation_expected *expected)
 {
     double u = roundoff(g), stored = element_roundoff(g->c.type);
@@ -180,7 +180,7 @@ static void bound(const struct operation_problem *p, const struct device_gemm *g
     expected->floor = smallest * (coarse ? 1.0 : (double)g->k);
 }
 
-// What multiplies S in the scale.
+// The factor of S in the scale.
 static double share_of_sums(const struct device_gemm *g)
 {
     return g->tf32 ? of_sums(g) / tf32_per_root : 1;
@@ -209,7 +209,7 @@ static int reference(const struct device_operations *tools, const struct operati
     if (widened(tools, &g.a, WIDENED_VALUE, &wide.a, err) || widened(tools, &g.b, WIDENED_VALUE, &wide.b, err))
         return -1;
     wide.c.device = exact ? 0 : expected->expected;
-    // An fp64 product is judged by one with twice the bits, since cuBLAS must not judge itself.
+    // The reference of an fp64 product has twice the bits, since cuBLAS must not be its own reference.
     if (widened(tools, &g.c, WIDENED_VALUE, &wide.c, err) ||
         (g.a.type == ELEMENT_F64 ? tools->product : tools->gemm)(tools->self, &wide, err))
         return -1;
@@ -229,7 +229,7 @@ static int reference(const struct device_operations *tools, const struct operati
                             expected->scale, err);
 }
 
-// Dense fp64 copy of the batch's product `which`, transposed if asked; NULL if there is no memory.
+// Dense fp64 copy of an operand for the batch's product `which`, transposed if `transpose`; NULL if there is no memory.
 static double *host_copy(const struct operand *all, int64_t batch, int64_t which, bool transpose, struct error *err)
 {
     int64_t rows = all->rows / batch;

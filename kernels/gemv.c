@@ -1,6 +1,6 @@
-// Matrix times vector: y = alpha*op(A)*x + beta*y, A row-major, for f64 and f32 (libraries have no others).
+// Matrix times vector: y = alpha*op(A)*x + beta*y, A row-major, for f64 and f32 (libraries do not offer other types).
 //
-// The bound is that of a matrix product with sums as long as x (see gemm.c, which also says what it proves):
+// The bound is that of a matrix product with sums as long as x (see gemm.c, which also explains what it proves):
 // (2*sqrt(n) + 4)*u*(|alpha||A||x| + |beta||y|), element by element, against fp64.
 #include <float.h>
 #include <math.h>
@@ -47,7 +47,7 @@ static int check(const struct operation_problem *p, struct error *err)
     return 0;
 }
 
-// The product as one with a matrix of one column.
+// The product as a matrix product with a one-column matrix.
 static struct device_gemm product(const struct operation_problem *p)
 {
     struct device_gemm g = {
@@ -77,7 +77,7 @@ static void bound(const struct operation_problem *p, struct operation_expected *
     expected->floor = k * (type == ELEMENT_F64 ? DBL_TRUE_MIN : (double)FLT_TRUE_MIN);
 }
 
-// to = fp64 copy of an operand; device memory is fetched where `to` has none.
+// to = fp64 copy of an operand; device memory is allocated if `to` has none.
 static int widened(const struct device_operations *tools, const struct operand *from, enum widened how,
                    struct operand *to, struct error *err)
 {

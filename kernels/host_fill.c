@@ -11,7 +11,7 @@ bool fill_is_on_host(enum fill_kind kind)
     return kind == FILL_SORTED || kind == FILL_PERMUTATION || kind == FILL_OFFSETS;
 }
 
-// The greatest whole number up to which a type holds all.
+// The largest n such that the type can represent every integer from 0 to n.
 static double greatest_whole(enum element type)
 {
     return element_is_float(type) ? 1 / element_roundoff(type) : (double)element_greatest(type);
@@ -47,7 +47,7 @@ static double unit(uint64_t random)
     return (double)(random >> 11) * 0x1p-53;
 }
 
-// The i-th distance between neighbours, before all are scaled to their sum.
+// The i-th distance between neighbours, before all distances are divided by their sum.
 static double spacing(enum fill_kind kind, uint64_t seed, int64_t i)
 {
     uint64_t random = draw(seed, (uint64_t)i);
@@ -60,7 +60,7 @@ static char *element_at(const struct operand *o, int64_t i)
     return (char *)o->host + (size_t)i * element_size(o->type);
 }
 
-// Both kinds are sums of spacings over their total, which the first pass computes.
+// Both kinds are sums of spacings, divided by their total, which the first pass computes.
 static void ascending(const struct host_fill *f, struct operand *to, uint64_t seed)
 {
     bool whole = !element_is_float(to->type), offsets = f->kind == FILL_OFFSETS;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// Integers are drawn evenly from a range of so many values; with a margin for chance.
+// The share of integers, drawn uniformly from a range, that are not zero; with a margin for chance.
 static double nonzero_of_range(double low, double high)
 {
     double values = high - low + 1;
@@ -11,7 +11,8 @@ static double nonzero_of_range(double low, double high)
     return values > 1 ? fmax(0, 1 - 2 / values) : 0;
 }
 
-// Numbers far from the limits of every type, so that neither they nor their products overflow or vanish.
+// Whether the numbers are far from the limits of every type, so that neither they nor their products overflow or
+// vanish.
 static bool moderate(double low, double high)
 {
     double size = fmax(fabs(low), fabs(high));
@@ -34,11 +35,11 @@ struct operand_data operand_data_of(enum element type, enum fill_kind fill, doub
         // fall through
     case FILL_INTEGER:
         return moderate(low, high) ? (struct operand_data){nonzero_of_range(low, high), true, false} : unknown;
-    case FILL_CONSTANT: // of this one value
+    case FILL_CONSTANT: // all elements have the value `low`
         return moderate(low, low) ? (struct operand_data){1, true, false} : unknown;
     case FILL_ZERO:
         return (struct operand_data){0, true, false};
-    case FILL_INDEX: // an f16 ends in infinities, FP8 in its largest number
+    case FILL_INDEX: // large indices become infinite in f16, and the largest number in FP8
         return floats && element_size(type) < 4 && type != ELEMENT_BF16 ? unknown
                                                                         : (struct operand_data){0.5, true, false};
     case FILL_PERMUTATION:
@@ -74,7 +75,7 @@ void least_of_pass(const struct operand *x, const struct operand *y, struct oper
 static int significant_bits(enum element type)
 {
     double roundoff = element_roundoff(type);
-    return roundoff > 0 ? (int)-log2(roundoff) : 7; // of i8, without the sign
+    return roundoff > 0 ? (int)-log2(roundoff) : 7; // for i8, without the sign
 }
 
 // The share of vectors of n elements that are not all zero.

@@ -1,34 +1,35 @@
-// The least that a kernel must do (struct operation_least): what the fills tell about inputs, and the formulas that
-// operations share.
+// The minimum work of a kernel (struct operation_least): facts about inputs that follow from their fills, and formulas
+// that operations share.
 #pragma once
 
 #include "kernels/operation.h"
 #include "tuner/base/buffer_kind.h"
 
-// What a fill says about the elements.
+// Facts about the elements that follow from a fill.
 struct operand_data operand_data_of(enum element type, enum fill_kind fill, double low, double high);
 
 // Bytes of an operand's elements, without padding.
 double operand_bytes(const struct operand *);
-// Whether both are one buffer, which a job may give two roles: then it need be read only once.
+// Whether both are the same buffer, to which a job may give two roles. Then it need be read only once.
 bool operand_is_same(const struct operand *, const struct operand *);
 
-// All of x is read and all of y is written. Where x may hold infinities or NaN, possibly nothing need be read, since
-// one of them may decide the result.
+// All of x is read and all of y is written. If x may hold infinities or NaN, possibly nothing need be read, since one
+// of these may decide the result.
 void least_of_pass(const struct operand *x, const struct operand *y, struct operation_least *least);
 
 // A matrix product whose error bound is per_scale*|A||B| + per_value*|C|.
 //
-// Bytes: an element of A matters unless its whole row of B is zero, and the other way round; the old C if beta is not
-// 0. With alpha = 0, or with data that are not known to be finite, neither A nor B need be read.
+// Bytes: an element of A matters unless its whole row of B is zero, and vice versa; the old C matters if beta is not 0.
+// With alpha = 0, or with data that are not known to be finite, neither A nor B need be read.
 //
-// Flops: 2*M*N*K, less the terms that are zero (half of them where A and B are one buffer, since A*A' is symmetric),
+// Flops: 2*M*N*K, minus the terms that are zero (half of this if A and B are the same buffer, since A*A' is symmetric),
 // times (7/8)^2: two levels of Strassen's algorithm (Numer. Math. 13, 1969). More levels save less than their additions
 // cost at sizes that fit into a GPU's memory.
 //
 // Bits: rounding factors to t bits changes a product by 2^-t/2 or so in the root mean square, hence a sum of K products
-// by at least 2^-t*S/(2*sqrt(K)), where S = |A||B|. Among many elements one is beyond the deviation, so that a kernel
-// passes only if 2^-t <= 2*sqrt(K)*allowed/S. We take three times that, and |C| <= 4*S/sqrt(K) for random data. For
-// FP32 and K = 2048 that says 9 bits: TF32 and FP16 are not excluded, the latter because data within FP16's range can
-// be multiplied in it. With an old C, whose size is unknown, or with data of few bits, 1 bit may do.
+// by at least 2^-t*S/(2*sqrt(K)), where S = |A||B|. Among many elements, at least one has an error above this value, so
+// a kernel passes only if 2^-t <= 2*sqrt(K)*allowed/S. We allow three times that, and assume |C| <= 4*S/sqrt(K) for
+// random data. For FP32 and K = 2048 this gives 9 bits, so TF32 and FP16 are not excluded, the latter because data
+// within FP16's range can be multiplied in it. With an old C, whose size is unknown, or with data of few bits, 1 bit
+// may be enough.
 void least_of_product(const struct device_gemm *, double per_scale, double per_value, struct operation_least *least);

@@ -1,10 +1,10 @@
 // Sums of a matrix's rows, or of its columns.
 //
-// What the check proves. Every sum may be added in any order, one thread a sum included. In its chain of n terms
-// rounding errors add to at most n*u*sum|x| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section
-// 4.2) and to about sqrt(n)*u*sum|x| where they behave like independent random variables (Higham and Mary 2019);
-// allowed is u*(sqrt(n) + 4)*sum|x|. With data uniform in [-1, 1) a missing element is seen with 94% at n = 16384 in
-// the sum concerned, and a mistake in a kernel concerns many.
+// What the check proves. Every sum may be added in any order, even by a single thread. In a chain of n terms, rounding
+// errors add up to at most n*u*sum|x| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2),
+// and to about sqrt(n)*u*sum|x| if they behave like independent random variables (Higham and Mary 2019). We allow
+// u*(sqrt(n) + 4)*sum|x|. With data uniform in [-1, 1), a missing element is detected with 94% probability at n = 16384
+// in the sum concerned, and a mistake in a kernel concerns many sums.
 #include <math.h>
 #include <stdlib.h>
 
@@ -64,7 +64,7 @@ static void add_rows(void *user, int64_t begin, int64_t end)
         }
 }
 
-// Of columns [begin, end), row by row, as the data lies.
+// Adds up columns [begin, end), row by row, as the data lies in memory.
 static void add_columns(void *user, int64_t begin, int64_t end)
 {
     struct adding *s = user;

@@ -1,14 +1,15 @@
-// Normalisation of the rows of a matrix, with a weight, and for layers a bias, for each column:
+// Normalisation of the rows of a matrix, with a weight, and for layer_norm a bias, for each column:
 //
 //     layer_norm   y[i][j] = (x[i][j] - mean(x[i])) / sqrt(mean((x[i] - mean(x[i]))^2) + epsilon) * weight[j] + bias[j]
 //     rms_norm     y[i][j] = x[i][j] / sqrt(mean(x[i]^2) + epsilon) * weight[j]
 //
 // (Ba, Kiros and Hinton 2016; Zhang and Sennrich 2019.)
 //
-// What the check proves. Sums are supposed to be in FP32 (of f64 in FP64): a mean has an error of about 0.3*sqrt(n)*u
-// of the mean of |x|, even in one chain, and the sum of squares one of as much of itself. A few more roundings follow.
-// Allowed is u*(16 + sqrt(n)/4) * (|weight| / deviation * (|x| + mean |x|) + |bias|), and half a unit in the last place
-// of y's type. A term that is missing in a sum changes the row by about 1/n, which is seen up to n = 10^5.
+// What the check proves. Sums are assumed to be in FP32 (for f64, in FP64). The error of a mean is about 0.3*sqrt(n)*u
+// times the mean of |x|, even in a single chain, and the relative error of the sum of squares is the same. A few more
+// roundings follow. We allow u*(16 + sqrt(n)/4) * (|weight| / deviation * (|x| + mean |x|) + |bias|), plus half a unit
+// in the last place of y's type. A term that is missing in a sum changes the row by about 1/n, which is detected up to
+// n = 10^5.
 #include <math.h>
 
 #include "kernels/least.h"

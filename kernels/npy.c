@@ -1,4 +1,5 @@
-// See npy.h. The header is a Python literal; it is searched for its three keys, as every writer prints it the same way.
+// See npy.h. The header is a Python literal. It is only searched for its three keys, because all writers print it the
+// same way.
 #include "kernels/npy.h"
 
 #include <ctype.h>
@@ -13,7 +14,7 @@
 #include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
 
-// What follows "'key':" in the header, without leading blanks; NULL if there is no such key.
+// The text after "'key':" in the header, without leading blanks; NULL if there is no such key.
 static const char *value_of(const char *header, const char *key)
 {
     char quoted[32];
@@ -62,7 +63,7 @@ static int parse_shape(struct npy *npy, const char *text, const char *path, stru
     return 0;
 }
 
-// `data` is how the file begins, with `known` of its `size` bytes.
+// `data` is the beginning of the file: `known` of its `size` bytes.
 static int parse(struct npy *npy, const unsigned char *data, size_t known, size_t size, const char *path,
                  struct error *err)
 {
@@ -107,7 +108,7 @@ int npy_read(struct npy *npy, const char *path, struct error *err)
 int npy_write(const char *path, enum element type, int64_t rows, int64_t cols, int64_t ld, const void *data,
               struct error *err)
 {
-    // By type; bf16 is widened, FP8 are bits as ml_dtypes writes them.
+    // By type; bf16 is widened, FP8 is written as bits, like ml_dtypes does.
     static const char *const types[ELEMENT_COUNT] = {
         [ELEMENT_F32] = "<f4",  [ELEMENT_F64] = "<f8", [ELEMENT_F16] = "<f2", [ELEMENT_BF16] = "<f4",
         [ELEMENT_I8] = "|i1",   [ELEMENT_U8] = "|u1",  [ELEMENT_I16] = "<i2", [ELEMENT_U16] = "<u2",
@@ -143,7 +144,7 @@ int npy_write(const char *path, enum element type, int64_t rows, int64_t cols, i
 
 int npy_read_head(struct npy *npy, const char *path, struct error *err)
 {
-    enum { HEAD_BYTES = 1 << 16 }; // of numpy's files with plain elements: 128
+    enum { HEAD_BYTES = 1 << 16 }; // 128 in numpy's files with plain elements
     memset(npy, 0, sizeof *npy);
     unsigned char *head = memory_try(HEAD_BYTES, 1, err);
     int fd = head ? input_file_open(path, err) : -1, result = -1;
@@ -165,7 +166,7 @@ void npy_release(struct npy *npy)
     memset(npy, 0, sizeof *npy);
 }
 
-// Where element i of C order lies.
+// The address of element i in C order.
 static const unsigned char *locate(const struct npy *npy, size_t i)
 {
     if (!npy->fortran) return npy->data + i * npy->size;
@@ -210,7 +211,7 @@ double npy_value(const struct npy *npy, size_t i, enum element type)
 int npy_check(const struct npy *npy, const char *path, enum element type, struct error *err)
 {
     static const struct {
-        double low, high; // the first above
+        double low, high; // `high`: the first number above the range
     } ranges[ELEMENT_COUNT] = {
         [ELEMENT_I8] = {-0x1p7, 0x1p7},    [ELEMENT_U8] = {0, 0x1p8},         [ELEMENT_I16] = {-0x1p15, 0x1p15},
         [ELEMENT_U16] = {0, 0x1p16},       [ELEMENT_I32] = {-0x1p31, 0x1p31}, [ELEMENT_U32] = {0, 0x1p32},

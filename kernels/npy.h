@@ -1,6 +1,6 @@
 // Reader and writer of NumPy's .npy files, versions 1.0 to 3.0 (numpy.lib.format): little-endian f2, f4, f8, i1, i4,
-// u4, i8 and, as numbers that convert, bool, u1, i2, u2, u8; C or Fortran order. NumPy has no FP8: its elements are the
-// bits in u1 or in bytes without a type (V1, which is what ml_dtypes writes), or numbers that convert.
+// u4, i8 and, as numbers that are converted, bool, u1, i2, u2, u8; C or Fortran order. NumPy has no FP8. FP8 elements
+// are stored as bits, in u1 or in bytes without a type (V1, which ml_dtypes writes), or as numbers that are converted.
 #pragma once
 
 #include <stdbool.h>
@@ -21,23 +21,25 @@ struct npy {
     const unsigned char *data;
 };
 
-// The caller releases, also after a failure.
+// The caller must call npy_release, also after a failure.
 int npy_read(struct npy *, const char *path, struct error *err);
-// The same, with the size of the whole file, which lies in `memory`.
+// The same; also returns the size of the whole file, which is in `memory`.
 int npy_read_bytes(struct npy *, const char *path, size_t *size, struct error *err);
-// Writes an array of rows x cols elements, of one dimension where there is one row, `ld` elements from row to row.
-// bf16, which NumPy does not have, becomes f4, and FP8 bytes without a type (V1), as ml_dtypes writes them.
+// Writes an array of rows x cols elements, with `ld` elements from row to row. A single row becomes a one-dimensional
+// array. bf16, which NumPy does not have, becomes f4, and FP8 becomes bytes without a type (V1), as ml_dtypes writes
+// it.
 int npy_write(const char *path, enum element type, int64_t rows, int64_t cols, int64_t ld, const void *data,
               struct error *err);
-// Only kind, size and shape. The elements are not read, but must be there.
+// Reads only kind, size and shape. The elements are not read, but must exist.
 int npy_read_head(struct npy *, const char *path, struct error *err);
 void npy_release(struct npy *);
-// Whether elements of this type can hold all that is in the file: of integers, whole numbers in their range. -1 with
-// the first that is not.
+// Checks that elements of this type can hold all numbers of the file; integer types need whole numbers in their range.
+// -1 with a message about the first number that does not fit.
 int npy_check(const struct npy *, const char *path, enum element type, struct error *err);
-// Whether the file has the bits of such elements, FP8.
+// Whether the file holds the bits of elements of this type (FP8 only).
 bool npy_is_bits(const struct npy *, enum element type);
-// Element number i in C order as double, as what one of ours would hold, as integer, or stored as one of ours.
+// Element number i in C order: as double, as the value that an element of `type` would hold, as integer, or stored as
+// an element of `type`.
 double npy_number(const struct npy *, size_t i);
 double npy_value(const struct npy *, size_t i, enum element type);
 int64_t npy_integer(const struct npy *, size_t i);

@@ -1,9 +1,10 @@
 // Euclidean norm of a vector: the root of the sum of squares.
 //
-// What the check proves. The sum S of squares has data of one sign, so its relative error is at most about
-// u*(sqrt(n/1024) + 8) (kernels/sum.c; each square is rounded once); the root halves relative errors and adds its own.
-// Allowed is u*(0.5*sqrt(n/1024) + 8) times the norm. A missing element changes the norm by x^2/(2S): seen with 80% at
-// n = 10^5, and not at 10^7. Nothing is said about squares that overflow: data must be within 10^18.
+// What the check proves. The sum S of squares has terms of one sign, so its relative error is at most about
+// u*(sqrt(n/1024) + 8) (kernels/sum.c; each square is rounded once). The root halves relative errors and adds its own.
+// We allow u*(0.5*sqrt(n/1024) + 8) times the norm. A missing element changes the norm by the relative amount x^2/(2S).
+// This is detected with 80% probability at n = 10^5, but not at 10^7. Squares that overflow are not covered: data must
+// be within 10^18.
 #include <math.h>
 
 #include "kernels/least.h"
@@ -37,7 +38,7 @@ static void bound(const struct operation_problem *p, struct operation_expected *
         element_roundoff(p->operand[RESULT].type) * (0.5 * sqrt((double)operand_count(&p->operand[X]) / 1024) + 8);
 }
 
-// The worker's own fp64 sums.
+// Uses the worker's own fp64 sums.
 static int reference(const struct device_operations *tools, const struct operation_problem *p,
                      struct operation_expected *all, struct error *err)
 {

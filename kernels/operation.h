@@ -1,9 +1,10 @@
-// What a kernel computes, as data: an operation names the roles that a job's buffers, sizes and scalars play, gives the
-// reference result in higher precision, the scale against which errors are judged, and the libraries' own versions to
+// Describes what a kernel computes, as data. An operation names the roles of a job's buffers, sizes and scalars. It
+// provides the reference result in higher precision, the scale for judging errors, and the libraries' versions to
 // compare with. Each operation is one file and one line in operations.c.
 //
-// The driver links these files too (`check` looks up operations and roles) and the driver knows no CUDA; therefore an
-// operation reaches the GPU only through the table of functions, struct device_operations, that the worker hands in.
+// The driver also links these files (`check` looks up operations and roles), and the driver does not use CUDA.
+// Therefore an operation accesses the GPU only through a table of functions that the worker passes in, struct
+// device_operations.
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +19,7 @@ enum { OPERATION_ROLES_MAX = 16, OPERATION_DETAIL_MAX = 192, OPERATION_WAY_MAX =
 
 enum role_kind {
     ROLE_INPUT,  // buffer that is only read
-    ROLE_OUTPUT, // buffer that is written; read too if the job calls it inout
+    ROLE_OUTPUT, // buffer that is written; also read if the job declares it inout
     ROLE_SIZE,   // integer >= 1
     ROLE_SCALAR, // number with a default
 };
@@ -26,11 +27,11 @@ enum role_kind {
 struct operation_role {
     const char *name; // NULL ends a table of roles
     enum role_kind kind;
-    double fallback; // of scalars
+    double fallback; // for scalars
     const char *summary;
 };
 
-// What is known about the data in an operand. Zeroed: nothing.
+// Facts known about the data in an operand. Zeroed: nothing is known.
 struct operand_data {
     double nonzero; // at least this share of the elements is not 0
     bool finite;    // neither infinities nor NaN
@@ -41,23 +42,23 @@ struct operand_data {
 struct operand {
     enum element type;
     int64_t rows, cols, ld;
-    struct operand_data data; // of what has contents before a launch
-    uint64_t device;          // address on the GPU; 0 where only the host's copy exists
-    void *host;               // the host's copy, for cpu(); else NULL
+    struct operand_data data; // for operands that have contents before a launch
+    uint64_t device;          // address on the GPU; 0 if only the host's copy exists
+    void *host;               // the host's copy, for cpu(); otherwise NULL
 };
 
 // One problem, its members indexed like the operation's table of roles.
 struct operation_problem {
-    struct operand operand[OPERATION_ROLES_MAX]; // of buffer roles
-    double value[OPERATION_ROLES_MAX];           // of sizes and scalars
+    struct operand operand[OPERATION_ROLES_MAX]; // for buffer roles
+    double value[OPERATION_ROLES_MAX];           // for sizes and scalars
 };
 
-// The expected values of one output, and what an error in them is measured by. Both arrays are dense, rows*cols, of the
-// output's shape, on the device for reference(), on the host for cpu().
+// The expected values of one output, and the scale for errors in them. Both arrays are dense, rows*cols, with the
+// output's shape. They are on the device for reference(), and on the host for cpu().
 //
 // Floating-point outputs: element x passes if  |x - expected| <= allowed  (so NaN fails), with
 //     allowed = tolerance * (per_scale*scale + per_value*|expected| + floor) + absolute + relative*|expected|
-// where tolerance, absolute and relative are the job's. Integer outputs: expected holds int64_t, and must be met
+// where tolerance, absolute and relative are the job's. Integer outputs: expected holds int64_t, and must be matched
 // exactly.
 struct operation_expected {
     uint64_t expected; // double or int64_t
@@ -68,75 +69,75 @@ struct operation_expected {
     double per_scale, per_value, floor;
 };
 
-// The least that any right kernel does in one launch, whatever the algorithm. A time that is too short for it is a
-// mistake of measurement (tuner/gpu/peaks.h). An estimate that is too low weakens the check; one that is too high would
-// refuse a right kernel. So whatever cannot be excluded is allowed for: data that need not be read because others are
-// zero or not finite, faster algorithms, and arithmetic of fewer bits on faster pipes.
+// The minimum work of any correct kernel in one launch, regardless of the algorithm. A time that is too short for it is
+// a measurement error (tuner/gpu/peaks.h). An estimate that is too low weakens the check; one that is too high would
+// reject a correct kernel. So everything that cannot be excluded is allowed for: data that need not be read because
+// others are zero or not finite, faster algorithms, and arithmetic with fewer bits on faster execution units.
 struct operation_least {
-    double read;    // bytes of inputs that a multiprocessor must have seen
+    double read;    // bytes of inputs that multiprocessors must read
     double written; // bytes of outputs
-    double flops;   // a multiply-add is two
-    int bits;       // significant ones that factors must have for results to be within the bound, at a tolerance of 1
+    double flops;   // a multiply-add counts as two
+    int bits;       // significant bits that factors need for results to be within the bound, at a tolerance of 1
 };
 
 struct device_gemm {
     bool transpose_a, transpose_b;
     int64_t m, n, k;
-    int64_t batch; // products of this shape; each operand holds them one below the other, so that it has batch times
+    int64_t batch; // products of this shape; each operand stacks its matrices, so that it has batch times
                    // their rows
     double alpha, beta;
     bool tf32;              // f32 inputs may be rounded to TF32
     struct operand a, b, c; // row-major; c = alpha*op(a)*op(b) + beta*c
 };
 
-// What widen() writes for each element.
+// The values that widen() can write for the elements.
 enum widened { WIDENED_VALUE, WIDENED_SIZE, WIDENED_SQUARE };
 
 // Sums that a reduction's reference needs, all in fp64.
 struct device_sums {
     double sum, sum_abs, sum_squares;
-    double fractional; // how many elements are not integers
-    int64_t exact;     // of integer elements: their sum modulo 2^64
+    double fractional; // number of elements that are not integers
+    int64_t exact;     // for integer elements: their sum modulo 2^64
 };
 
 enum vector_routine {
     VECTOR_ASUM,  // cublasAsumEx: the sum of |x|
     VECTOR_NRM2,  // cublasNrm2Ex: the root of the sum of squares
     VECTOR_DOT,   // cublasDotEx: the sum of x*y
-    VECTOR_IAMAX, // cublasIsamax, cublasIdamax: the place of the largest |x| as an i64, counted from 1; of several the
-                  // lowest
+    VECTOR_IAMAX, // cublasIsamax, cublasIdamax: the index of the largest |x| as an i64, counted from 1; the lowest if
+                  // there are several
 };
 
-// One of several ways in which a library can compute the same.
+// One of several ways in which a library can compute the same result.
 struct operation_way {
-    char text[OPERATION_WAY_MAX];      // by which other processes with the same library find it again
-    char detail[OPERATION_DETAIL_MAX]; // for people
+    char text[OPERATION_WAY_MAX];      // identifies it for other processes with the same library
+    char detail[OPERATION_DETAIL_MAX]; // for display
 };
 
-// What the worker offers. Every function returns 0 or a negative code with a message; `self` is passed back.
+// The worker's functions for operations. Each returns 0, or a negative code with a message; `self` is passed back.
 struct device_operations {
     void *self;
-    // Device memory until the reference is done; the worker frees it.
+    // Device memory for use until the reference is done; the worker frees it.
     int (*scratch)(void *self, size_t bytes, uint64_t *pointer, struct error *err);
     // Dense fp64 copy of an operand, of its absolute values, or of its squares.
     int (*widen)(void *self, const struct operand *from, enum widened, uint64_t to, struct error *err);
-    // float, rounded up, from double: factor*from + sqrt(squares), without the root if `squares` is 0; and int64_t from
-    // double.
+    // Conversions from double: to float, rounded up, of factor*from + sqrt(squares) (without the root if `squares` is
+    // 0); and to int64_t.
     int (*narrow_up)(void *self, double factor, uint64_t from, uint64_t squares, int64_t n, uint64_t to,
                      struct error *err);
     int (*to_integer)(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err);
     int (*sums)(void *self, const struct operand *from, struct device_sums *sums, struct error *err);
     int (*upload)(void *self, const void *from, size_t bytes, uint64_t to, struct error *err);
-    // cuBLAS. `gemm` runs what cublasGemmEx would (FP32 without TF32 unless it says tf32).
+    // cuBLAS. `gemm` computes what cublasGemmEx would (FP32 without TF32, unless `tf32` is set).
     int (*gemm)(void *self, const struct device_gemm *gemm, struct error *err);
     // The same for dense fp64 operands, as if computed with twice the bits and then rounded; slow.
     int (*product)(void *self, const struct device_gemm *gemm, struct error *err);
     // cublasSgemv or cublasDgemv: a product whose b and c have one column with ld 1, and batch 1.
     int (*gemv)(void *self, const struct device_gemm *gemm, struct error *err);
-    // cublasLt: its first algorithms for a product, with 64 MiB of workspace; no two are the same.
+    // cublasLt: its first algorithms for a product, without duplicates, with 64 MiB of workspace.
     int (*list_gemm)(void *self, const struct device_gemm *gemm, struct operation_way ways[OPERATION_WAYS_MAX],
                      size_t *count, struct error *err);
-    // Makes a way ready; NULL: times the first eight and keeps the fastest. The plan is freed by plan_free.
+    // Prepares a way; if `way` is NULL, times the first eight and keeps the fastest. Free the plan with plan_free.
     int (*plan_gemm)(void *self, const struct device_gemm *gemm, const char *way, void **plan, struct error *err);
     int (*run_plan)(void *self, const struct device_gemm *gemm, void *plan, struct error *err);
     void (*plan_free)(void *self, void *plan);
@@ -148,33 +149,33 @@ struct device_operations {
     int (*transpose)(void *self, const struct operand *from, const struct operand *to, struct error *err);
 };
 
-// Other values that inputs may hold, in addition to those of the job's fills, for which a right kernel still meets the
-// bound.
+// Other values that inputs may hold, in addition to those of the job's fills, for which a correct kernel still meets
+// the bound.
 enum value_domain {
-    VALUES_SCALED = 1,     // all times one power of two, 2^-10 to 2^10; of types with at least eight bits of exponent
-    VALUES_ZERO = 2,       // 0 and -0 among them, or nothing but zeros
+    VALUES_SCALED = 1,     // all times one power of two, 2^-10 to 2^10; for types with at least eight exponent bits
+    VALUES_ZERO = 2,       // some 0 and -0 among them, or only zeros
     VALUES_NEGATIVE = 4,   // only negative numbers
-    VALUES_SHIFTED = 8,    // all plus one number
-    VALUES_FULL = 16,      // integers: everything that the type holds
-    VALUES_SUBNORMAL = 32, // numbers so small that they lose bits; of no operation that computes with them
+    VALUES_SHIFTED = 8,    // one number added to all
+    VALUES_FULL = 16,      // integers: all values of the type
+    VALUES_SUBNORMAL = 32, // numbers so small that they lose bits; only for operations that do not compute with them
     VALUES_END = 64
 };
-// The word of each bit, from the lowest on, NULL at the end.
+// The word for each bit, from the lowest on; NULL-terminated.
 extern const char *const value_domain_text[];
 
 struct operation_baseline {
     const char *name; // NULL ends a table of baselines
     const char *summary;
-    bool same_result; // computes what the operation computes, so that it is verified like a candidate
-    // Makes one of its ways ready, or chooses one (NULL); *state is the baseline's own (NULL where it needs none),
-    // released with release(). Either may be NULL.
+    bool same_result; // computes the same as the operation, so it is verified like a candidate
+    // Prepares one of its ways, or chooses one if `way` is NULL. *state belongs to the baseline (NULL if it needs none)
+    // and is released with release(). prepare and release may be NULL.
     int (*prepare)(const struct device_operations *, const struct operation_problem *, const char *way, void **state,
                    struct error *);
     // Enqueues one execution and does not wait.
     int (*run)(const struct device_operations *, const struct operation_problem *, void *state, struct error *);
     void (*release)(const struct device_operations *, void *state);
-    // Baselines with the same list() are a library's ways in the order of their speed (tuner/gpu/library_race.h): the
-    // fastest is place 1. 0, and NULL: it has one way.
+    // Baselines with the same list() are one library's ways, ordered by speed (tuner/gpu/library_race.h): the fastest
+    // has `place` 1. If the baseline has only one way, `place` is 0 and `list` is NULL.
     int place;
     int (*list)(const struct device_operations *, const struct operation_problem *,
                 struct operation_way ways[OPERATION_WAYS_MAX], size_t *count, struct error *);
@@ -185,43 +186,44 @@ struct operation {
     const char *summary;
     const char *bound; // the error bound in words, with its source; shown by `check` and in reports
     const struct operation_role *roles;
-    // Words for the values 0, 1 ... of the scalar role "compute", NULL at the end: the arithmetic that the job's kernel
-    // and the baselines are held to. Jobs of different classes are different problems, with other bounds and other
+    // Words for the values 0, 1 ... of the scalar role "compute", NULL-terminated: the arithmetic required of the job's
+    // kernel and of the baselines. Jobs with different classes are different problems, with different bounds and
     // baselines. NULL: there is one class.
     const char *const *classes;
-    // Whether the problem's shapes, types and sizes fit together: 0, or -1 with what does not.
+    // Checks that the problem's shapes, types and sizes fit together: 0, or -1 with a message.
     int (*check)(const struct operation_problem *, struct error *);
-    // Whether a kernel of this operation gives the same bits in every run. False where a usual implementation finishes
-    // with floating-point atomics; a job may say otherwise.
+    // Whether a kernel for this operation gives the same bits in every run. False if common implementations finish with
+    // floating-point atomics; a job may override it.
     bool deterministic;
     // Values of enum value_domain, in addition to those that jobs fill inputs with.
     unsigned domain;
-    // The least work of a problem that check() has accepted; *least is zeroed before.
+    // The minimum work for a problem that check() has accepted; *least is zeroed before the call.
     void (*least)(const struct operation_problem *, struct operation_least *least);
-    // The pipe that its arithmetic can count on, by the type of its first buffer and the compute class, where a job
-    // does not say; NULL, also as a result: none is known. *times is 1 before: how often the pipe works for one
-    // operation of the problem.
+    // The execution unit that its arithmetic can use, by the type of its first buffer and the compute class, if a job
+    // does not name one. NULL, or NULL as a result: none is known. *times, which is 1 before the call, is the number of
+    // operations of the unit per operation of the problem.
     const struct execution_unit *(*pipe)(enum element type, int compute_class, double *times);
-    // Fills expected[role] of every output role; its `expected` and `scale` arrays are allocated by the caller, on the
-    // device (reference) or the host (cpu). `reference` may be NULL: then cpu(), on all cores, is the only reference.
-    // The old contents of an output that the job calls inout are in its operand.
+    // Fills expected[role] for every output role. The caller has allocated its `expected` and `scale` arrays, on the
+    // device (reference) or the host (cpu). If `reference` is NULL, cpu(), on all cores, is the only reference. For an
+    // output that the job declares inout, the operand holds the old contents.
     int (*reference)(const struct device_operations *, const struct operation_problem *,
                      struct operation_expected *expected, struct error *);
     int (*cpu)(const struct operation_problem *, struct operation_expected *expected, struct error *);
-    const struct operation_baseline *baselines; // NULL: no library has it
+    const struct operation_baseline *baselines; // NULL: no library offers the operation
 };
 
-// For operation.pipe: matrix products, of which classes 1 and 2 are made of one and of three products of TF32; and what
-// adds up or scales element by element, halves in FP32.
+// Functions for operation.pipe. The first is for matrix products, where classes 1 and 2 use one and three TF32
+// products. The second is for sums and element-wise scaling, where half types are computed in FP32.
 const struct execution_unit *operation_pipe_of_products(enum element type, int compute_class, double *times);
 const struct execution_unit *operation_pipe_of_sums(enum element type, int compute_class, double *times);
 
-// All operations, NULL at the end.
+// All operations, NULL-terminated.
 extern const struct operation *const operations[];
 
-// The operation of a name, or NULL; then *nearest (if not NULL) is the most similar name, or NULL if none is similar.
+// Finds an operation by name. If there is none, returns NULL and sets *nearest (unless `nearest` is NULL) to the most
+// similar name, or to NULL if none is similar.
 const struct operation *operation_find(const char *name, const char **nearest);
-// The names of all operations, NULL at the end. Static.
+// The names of all operations, NULL-terminated. Static.
 const char *const *operation_names(void);
 // The index of a role, or -1.
 int operation_role(const struct operation *operation, const char *name);

@@ -1,4 +1,4 @@
-// Which pipe an operation's arithmetic can count on (operation.pipe), where a job does not say.
+// The execution unit that an operation's arithmetic can use (operation.pipe), if a job does not name one.
 #include "kernels/operation.h"
 
 const struct execution_unit *operation_pipe_of_products(enum element type, int compute_class, double *times)
@@ -14,7 +14,7 @@ const struct execution_unit *operation_pipe_of_products(enum element type, int c
         return &execution_units[UNIT_TENSOR_S8];
     case ELEMENT_F32:
         if (!compute_class) return &execution_units[UNIT_FP32];
-        *times = compute_class == 2 ? 3 : 1; // of FP32 from three products of TF32
+        *times = compute_class == 2 ? 3 : 1; // 3: an FP32 product from three TF32 products
         return &execution_units[UNIT_TENSOR_TF32];
     default:
         return NULL;

@@ -1,5 +1,5 @@
 // See parallel.h. Pieces are handed out one by one from a common counter, so that uneven ones (alignments of different
-// length) balance.
+// lengths) are balanced.
 #include "kernels/parallel.h"
 
 #include <pthread.h>
@@ -68,6 +68,6 @@ void parallel_for(int64_t n, int64_t grain, parallel_body *body, void *user)
     if (count > THREADS_MAX) count = THREADS_MAX;
     if (count > pieces) count = pieces;
     while (started < count - 1 && !pthread_create(&thread[started], NULL, work, &loop)) started++;
-    work_and_tell(&loop); // also this thread, which works alone if no other could be started
+    work_and_tell(&loop); // this thread works too, even if no other could be started
     while (started > 0) pthread_join(thread[--started], NULL);
 }

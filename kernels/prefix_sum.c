@@ -1,9 +1,9 @@
 // Inclusive prefix sum (scan): y[i] = x[0] + ... + x[i].
 //
-// What the check proves. Each y[i] is a parallel sum of i+1 elements, and its bound is that of kernels/sum.c for these:
-// u*(1.2*sqrt(i/1024) + 8) times the root of their sum of squares, and u*(sqrt(i/1024) + 4)*|y[i]|; nothing where no
-// rounding can occur. An element that is missing or counted twice is wrong in all that follow, and is seen with 99.9%
-// in the first thousands after the beginning.
+// What the check proves. Each y[i] is a parallel sum of i+1 elements, so its bound is that of kernels/sum.c:
+// u*(1.2*sqrt(i/1024) + 8) times the root of the elements' sum of squares, plus u*(sqrt(i/1024) + 4)*|y[i]|. The bound
+// is zero where no rounding can occur. If an element is missing or counted twice, all later sums are wrong. This is
+// detected with 99.9% probability if it happens within the first few thousand elements.
 #include <math.h>
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ static int check(const struct operation_problem *p, struct error *err)
 struct scanning {
     const struct operand *x;
     struct operation_expected *expected;
-    struct device_sums *before; // of all elements before a piece; until then, of the piece
+    struct device_sums *before; // first the sums of each piece, then those of all elements before it
     double roundoff;
 };
 

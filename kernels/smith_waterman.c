@@ -4,13 +4,13 @@
 //     H[i][j] = max(0, H[i-1][j-1] + s(a[i], b[j]), E[i][j], F[i][j])
 //     E[i][j] = max(E[i][j-1] - extend, H[i][j-1] - open),  F[i][j] = max(F[i-1][j] - extend, H[i-1][j] - open)
 //     score   = the largest H
-// with s = match where two letters are equal, else -mismatch; `open` is the whole cost of a gap of length 1.
+// with s = match if two letters are equal, otherwise -mismatch; `open` is the total cost of a gap of length 1.
 //
 // Sequences are stored letter by letter, a[i] of pair p at a + i*count + p, so that neighbouring threads read
 // neighbouring bytes. All pairs have the same lengths, which may be 0 (then the buffers, which cannot be empty, hold
 // one row that is ignored, and every score is 0).
 //
-// What the check proves. Scores are integers and must be met exactly; every letter of a pair can change its score.
+// What the check proves. Scores are integers and must match exactly; every letter of a pair can change its score.
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static int64_t align(const struct operation_problem *p, int64_t pair, int *row)
     int n = (int)p->value[LENGTH_A], m = (int)p->value[LENGTH_B], best = 0;
     int match = (int)p->value[MATCH], mismatch = (int)p->value[MISMATCH], open = (int)p->value[OPEN],
         extend = (int)p->value[EXTEND];
-    int *h = row, *f = row + m; // of the row above
+    int *h = row, *f = row + m; // H and F of the row above
     for (int j = 0; j < m; j++) h[j] = 0, f[j] = -1000000;
     for (int i = 0; i < n; i++) {
         int diagonal = 0, left = 0, e = -1000000, letter = (int)a[i * p->operand[A].ld + pair];
@@ -100,7 +100,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *exp
     return s.failed ? error_set(err, "out of host memory for the reference") : 0;
 }
 
-// Not all letters need be read: those that cannot reach the best score so far may be left out.
+// Not all letters need be read: those that can no longer lead to a better score may be skipped.
 static void least(const struct operation_problem *p, struct operation_least *least)
 {
     least->written = operand_bytes(&p->operand[SCORE]);

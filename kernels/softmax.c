@@ -1,11 +1,11 @@
 // Softmax over the rows of a matrix: y[i][j] = exp(x[i][j] - m[i]) / sum over k of exp(x[i][k] - m[i]), m[i] the row's
 // largest.
 //
-// What the check proves. An exponential by the hardware's power of two has a relative error of 4u and a few roundings;
-// that of its argument counts |x - m| times. The sum of positive terms has a relative error of about 0.3*sqrt(n)*u even
-// in one chain, and all elements of a row share it. Allowed is u*(16 + sqrt(n)/4) * (1 + |x - m|) * y, where u is that
-// of FP32 (of f64, its own), and half a unit in the last place of y's type. A term that is missing in the sum changes
-// the row by about 1/n, which is seen up to n = 10^5.
+// What the check proves. An exponential computed with the hardware's power of two has a relative error of 4u and a few
+// roundings; the rounding of its argument counts |x - m| times. The sum of positive terms has a relative error of about
+// 0.3*sqrt(n)*u even in a single chain, and all elements of a row share it. We allow u*(16 + sqrt(n)/4) * (1 + |x - m|)
+// * y, where u is that of FP32 (for f64, its own), plus half a unit in the last place of y's type. A term that is
+// missing in the sum changes the row by about 1/n, which is detected up to n = 10^5.
 #include <math.h>
 #include <stdlib.h>
 
@@ -71,7 +71,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     parallel_for(r.x->rows, 16, do_rows, &r);
     expected->per_scale = u * (16 + sqrt((double)r.x->cols) / 4);
     expected->per_value = type == ELEMENT_F64 || type == ELEMENT_F32 ? 0 : element_roundoff(type) * (1 + 0x1p-4);
-    // What is too small for the type may be 0, also where subnormal numbers could hold it.
+    // Results below the smallest normal number may be 0, even if a subnormal number could represent them.
     expected->floor = type == ELEMENT_F64 ? 0x1p-1022 : type == ELEMENT_F16 ? 0x1p-24 : 0x1p-126;
     return 0;
 }

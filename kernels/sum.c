@@ -1,18 +1,18 @@
 // Sum of all elements of an array into one number.
 //
-// What the check proves. The reference is an fp64 sum (of integers: the exact sum modulo 2^64, which must be met
-// exactly in the result's type). A bound of the textbook's form c*u*sum|x| would be worthless here: 2^30 values in
-// [-1,1] have sum|x| = 5e8 and a sum near 2e4, so that even the answer 0 would pass. A parallel sum's real error
-// consists of rounding in each thread's own chain, and in the chain that joins blocks' partial sums (for atomics, one
-// addition per block). With zero-mean data a chain of length h has partial sums that grow like sqrt(h), and independent
-// rounding errors (Higham and Mary 2019) add to about 0.2*u*sqrt(h)*||x||_2; with biased data the joining chain of B
-// blocks gives about 0.2*u*sqrt(B)*|sum|. Allowing six standard deviations and blocks of 1024 elements, the smallest in
-// practice:
+// What the check proves. The reference is an fp64 sum (for integers, the exact sum modulo 2^64, which the result must
+// match exactly in its type). A textbook bound of the form c*u*sum|x| would be worthless here: 2^30 values in [-1,1]
+// have sum|x| = 5e8 and a sum near 2e4, so that even the answer 0 would pass. The actual error of a parallel sum
+// consists of rounding in each thread's own chain, and in the chain that joins the blocks' partial sums (with atomics,
+// one addition per block). With zero-mean data, the partial sums of a chain of length h grow like sqrt(h), and
+// independent rounding errors (Higham and Mary 2019) add up to about 0.2*u*sqrt(h)*||x||_2; with biased data, the
+// joining chain of B blocks contributes about 0.2*u*sqrt(B)*|sum|. We allow six standard deviations, and blocks of 1024
+// elements, the smallest in practice:
 //     allowed = u*(1.2*sqrt(n/1024) + 8)*||x||_2 + u*(sqrt(n/1024) + 4)*|sum|.
-// A missing element is then seen with a probability of 99.8% at n = 10^6 and 97% at 2^24; at 2^30 only a missing block
-// is. So a job also verifies small ragged problems. Small integers are a sharper test: every
-// partial sum is an integer, and if sum|x| <= 1/u no order of additions rounds at all, so that the bound is zero and
-// the result must be exact; this is recognised from the data.
+// A missing element is then detected with a probability of 99.8% at n = 10^6 and 97% at 2^24; at 2^30 only a missing
+// block is. So a job also verifies small ragged problems. Small integers are a sharper test. Every partial sum is then
+// an integer, and if sum|x| <= 1/u, no order of additions rounds at all, so the bound is zero and the result must be
+// exact. Such data is recognised automatically.
 #include "kernels/least.h"
 #include "kernels/vectors.h"
 
@@ -38,7 +38,7 @@ static int check(const struct operation_problem *p, struct error *err)
     return 0;
 }
 
-// The exact sum as the result's type holds it.
+// The exact sum, wrapped to the result's type.
 static int64_t wrapped(enum element type, int64_t exact)
 {
     switch (type) {
@@ -79,7 +79,7 @@ static double term(const struct operand *x, const struct operand *y, int64_t i)
     return operand_at(x, i);
 }
 
-// Modulo 2^64.
+// The sum modulo 2^64.
 static int64_t exact_sum(const struct operand *x)
 {
     size_t size = element_size(x->type);

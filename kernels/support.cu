@@ -1,11 +1,12 @@
-// The GPU worker's own kernels: they fill buffers, check a candidate's results, help references, and empty the L2.
-// sweetspot-compile compiles them like any candidate. tuner/gpu/support.c loads them and has the C side of struct
-// finding. They use no headers, because headers dominate NVRTC's time. All comparison happens here: only findings are
-// copied to the host, never a result.
+// The GPU worker's own kernels, which fill buffers, check a candidate's results, help compute references, and flush the
+// L2. sweetspot-compile compiles them like any candidate. tuner/gpu/support.c loads them, and tuner/gpu/support.h has
+// the C side of struct finding. They use no headers, because headers dominate NVRTC's time. All comparisons happen
+// here: only findings are copied to the host, never a result.
 //
-// A kernel that works on elements exists once for each type whose macro is defined: with SUPPORT_F32 support_fill_f32,
-// support_compare_f32 and so on. The kernels of one type take NVRTC as long as all others here together, so the driver
-// compiles only those for the types of the job's buffers (tuner/setup/job_setup.c).
+// A kernel that works on elements exists once for each type whose macro is defined. With SUPPORT_F32, there are
+// support_fill_f32, support_compare_f32 and so on. NVRTC takes as long for the kernels of one type as for all
+// type-independent ones together, so the driver compiles only those for the types of the job's buffers
+// (tuner/setup/job_setup.c).
 
 #ifndef SUPPORT_MEMORY
 #include "support_memory.cuh"
@@ -15,7 +16,7 @@ enum { PLACE_BITS = 37 };
 static const u64 place_mask = (1ull << PLACE_BITS) - 1;
 
 // Hides expected results from a candidate that searches memory for them: word i is XORed with this, and only the host
-// keeps the key. It would not protect a secret for long, but answers cannot be copied.
+// keeps the key. This would not protect a secret for long, but it prevents a candidate from copying the answers.
 static __device__ u64 mask(u64 key, u64 i)
 {
     u64 x = (key ^ i) * 0x9e3779b97f4a7c15ull;
@@ -24,7 +25,7 @@ static __device__ u64 mask(u64 key, u64 i)
 
 // ---- checking ------------------------------------------------------------------------------------------------------
 
-// Sums over a block in shared memory; the result is valid in thread 0.
+// Reduces over a block in shared memory; the result is valid in thread 0.
 template <typename T, typename F> static __device__ T block_reduce(T x, T *shared, F combine)
 {
     __syncthreads();
@@ -39,23 +40,23 @@ template <typename T, typename F> static __device__ T block_reduce(T x, T *share
 
 enum { CHECKED = 128 };
 
-// Pieces of memory at 8-byte aligned addresses. Passed by value, like all lists here: a candidate can change what
-// lies in device memory.
+// Pieces of memory at 8-byte aligned addresses. Passed by value, like all lists here, because a candidate can change
+// device memory.
 struct checked {
     u64 address[CHECKED], bytes[CHECKED];
 };
 
-// A cheap hash of a word that holds key and place: one multiplication, since it is computed for every word of the
-// inputs.
+// A cheap hash of a word that combines data, key and place. It has only one multiplication, since it is computed for
+// every word of the inputs.
 static __device__ u64 digest(u64 x)
 {
     x = (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9ull;
     return x ^ (x >> 29);
 }
 
-// Order-independent checksums under two keys: sums[2 * i] and sums[2 * i + 1], which begin as zero, of piece i =
-// blockIdx.y: the sum of hashes of (word, place, key). The first is compared with the earlier sum, under a key
-// that no kernel has seen; the second is for the next time.
+// Order-independent checksums with two keys. For piece i = blockIdx.y, sums[2 * i] and sums[2 * i + 1], which start at
+// zero, get the sum of the hashes of (word, place, key). The first is compared with the earlier sum, and uses a key
+// that no kernel has seen; the second is for the next check.
 extern "C" __global__ void __launch_bounds__(256)
     support_checksums(const __grid_constant__ checked list, u64 old_key, u64 new_key, u64 *sums)
 {
@@ -121,15 +122,15 @@ extern "C" __global__ void support_drop(u64 *words, i64 n, const __grid_constant
         if (!is_compared(kept, i)) words[i] = 0;
 }
 
-enum { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE, COMPARE_BITS = 4 }; // BITS: an OR, -0 and 0 are different
+enum { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE, COMPARE_BITS = 4 }; // BITS: ORed in; -0 and 0 then differ
 enum { TILE = 2048 };
 
-// Compares an output with what is expected: fp64 values with a bound, or exact integers. With PREVIOUS_STORE the output
-// is copied to `previous` on the way, with PREVIOUS_COMPARE it must have the same bits as what lies there.
+// Compares an output with the expected values: fp64 values with a bound, or exact integers. With PREVIOUS_STORE the
+// output is also copied to `previous`; with PREVIOUS_COMPARE it must have the same bits as `previous`.
 //     allowed = per_scale*scale + per_value*|expected| + floor
-// Where an infinity or NaN is expected, the element must be that, and not the NaN that was there before.
-// `expected` and `previous` are masked with the key. `expected` may be null: then only bits are compared. `scale` may
-// be null: then errors are relative to |expected|. Elements outside `kept` are not checked.
+// If an infinity or NaN is expected, the element must be one too, and not the NaN from before the launch.
+// `expected` and `previous` are masked with the key. If `expected` is null, only bits are compared. If `scale` is null,
+// errors are relative to |expected|. Elements outside `kept` are not checked.
 template <typename T>
 static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,
                                double per_scale, double per_value, double floor, T *previous, int mode,
@@ -140,7 +141,7 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
     mode &= COMPARE_BITS - 1;
     const bool partly = kept.rank || kept.leading < rows * cols;
     const content_maker made = content_begin(before, before.key, (int)before.kind);
-    // Whether a byte or a zero was written cannot be told.
+    // For integers of one byte, and for zeros, it is impossible to tell whether an element was written.
     const bool recognised = (sizeof(T) > 1 || traits<T>::floats) && before.kind != CONTENT_LEFT &&
                             before.kind != CONTENT_CLOSE && before.kind != CONTENT_ZEROS &&
                             before.kind != CONTENT_PROMISED;
@@ -217,12 +218,12 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
     if (bad) atomicAdd(&to->bad, bad), atomicAdd(&to->unwritten, unwritten);
     if (differ) atomicAdd(&to->differ, differ), atomicMax(&to->first_differ, first);
     if (squares != 0) atomicAdd(&to->sum_squares, squares);
-    // Bits of non-negative doubles are ordered like the numbers.
+    // The bits of non-negative doubles are ordered like the numbers.
     if (largest != 0) atomicMax((u64 *)&to->max_scaled, (u64)__double_as_longlong(fabs(largest)));
 }
 
-// Fills an output with what is expected, disturbed: each element is 4 to 512 times the allowed error away from an
-// expected one, which is its own or a neighbour's, as the key says.
+// Fills an output with disturbed expected values. Each element differs by 4 to 512 times the allowed error from an
+// expected value, which is its own or a neighbour's, depending on the key.
 template <typename T>
 static __device__ void disturb(T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,
                                double per_scale, double per_value, double floor, u64 hidden_key, u64 key)
@@ -244,7 +245,7 @@ static __device__ void disturb(T *out, i64 rows, i64 cols, i64 ld, const void *e
         const double off = allowed * (double)(4 << (random >> 8 & 7));
         const T x = element<T>(random & 1 ? want + off : want - off);
         u64 bits = raw(&x);
-        // What is rounded to an allowed number gets other bits.
+        // A number that was rounded to an allowed one gets other bits.
         for (u64 bit = 1; bit >> (8 * sizeof(T) - 1) == 0; bit <<= 1) {
             T seen;
             store_raw(&seen, bits);
@@ -282,7 +283,7 @@ static __device__ void judge(const T *out, i64 cols, i64 ld, const void *expecte
 
 // ---- references ----------------------------------------------------------------------------------------------------
 
-// A dense copy in fp64 (absolute 1: of absolute values, 2: of squares), or of integers in 64 bits.
+// A dense copy in fp64 (`absolute` is 1 for absolute values, 2 for squares), or for integers in 64 bits.
 template <typename T>
 static __device__ void widen(const T *from, i64 rows, i64 cols, i64 ld, int absolute, int exact, void *to)
 {
@@ -296,10 +297,10 @@ static __device__ void widen(const T *from, i64 rows, i64 cols, i64 ld, int abso
     }
 }
 
-// Row-major m x n:  c = alpha * a * b + beta * c, dense but for the strides of a and b, which may be those of a
-// transpose, as if computed with twice the bits and then rounded: algorithm 5.3, Dot2, of Ogita, Rump and Oishi,
-// Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005. Its corrections are NaN where an infinity
-// occurs; then the plain sum is used. Blocks of 16 x 16 threads as 256.
+// Row-major m x n: c = alpha * a * b + beta * c, as if computed with twice the bits and then rounded (algorithm 5.3,
+// Dot2, of Ogita, Rump and Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005). c is dense; a and b
+// have strides, which may be those of a transpose. The algorithm's corrections are NaN where an infinity occurs; then
+// the plain sum is used. A block's 256 threads form 16 x 16.
 extern "C" __global__ void __launch_bounds__(256)
     support_product(const double *a, i64 a_row, i64 a_col, const double *b, i64 b_row, i64 b_col, double *c, i64 m,
                     i64 n, i64 k, double alpha, double beta)
@@ -340,8 +341,9 @@ extern "C" __global__ void support_to_integer(const double *from, i64 n, i64 *to
     for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) to[i] = __double2ll_rn(from[i]);
 }
 
-// Adds to to[0] the squares of n numbers, as far as they are finite, and to to[1] how many these are. Unless `sizes` is
-// null, each element of a row gets the row's root mean square. A block for each row.
+// Adds the squares of n numbers to to[0], leaving out those that are not finite, and the number of squares added to
+// to[1]. Unless `sizes` is null, each element of a row gets the row's root mean square. Each block processes one row at
+// a time.
 extern "C" __global__ void __launch_bounds__(256)
     support_row_sizes(const double *from, i64 n, i64 rows, i64 cols, float *sizes, double *to)
 {
@@ -360,7 +362,7 @@ extern "C" __global__ void __launch_bounds__(256)
         }
         squares = block_reduce(squares, shared, add);
         count = block_reduce(count, shared, add);
-        all += squares, all_count += count; // of thread 0
+        all += squares, all_count += count; // valid in thread 0
         if (!sizes) continue;
         if (threadIdx.x == 0) size = count > 0 ? __double2float_ru(sqrt(squares / count)) : 0.0f;
         __syncthreads();
@@ -374,7 +376,8 @@ struct sums {
     u64 exact;
 };
 
-// One partial result per block, joined by support_sums_join in a fixed order, so that a reference is reproducible.
+// Computes one partial result per block. support_sums_join joins them in a fixed order, so that a reference is
+// reproducible.
 template <typename T> static __device__ void sum_up(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)
 {
     __shared__ u64 shared[256];
@@ -399,7 +402,7 @@ template <typename T> static __device__ void sum_up(const T *from, i64 rows, i64
     if (threadIdx.x == 0) partial[blockIdx.x] = s;
 }
 
-// One thread: a thousand partial sums, once per job.
+// Runs as one thread: it only adds a thousand partial sums, once per job.
 extern "C" __global__ void support_sums_join(const sums *partial, int n, sums *to)
 {
     sums s = {};
@@ -415,9 +418,9 @@ extern "C" __global__ void support_sums_join(const sums *partial, int n, sums *t
 
 // ---- the L2 cache --------------------------------------------------------------------------------------------------
 
-// Fills the L2 with its own lines, marked to be evicted last: ordinary reads do not displace all lines of an earlier
-// kernel. On an H200, after reading twice the L2's size, a quarter of the lines of 16 MB were still there, and
-// all of 4 MB that had been loaded with evict_last themselves. Reading, unlike writing, leaves lines that need not be
+// Fills the L2 with its own lines, marked to be evicted last, because ordinary reads do not displace all lines of an
+// earlier kernel. On an H200, after reading twice the L2's size, a quarter of the lines of 16 MB were still there, and
+// all lines of 4 MB that had been loaded with evict_last. Reading, unlike writing, leaves lines that need not be
 // written back during the timed kernel. `sink` is never written: no sum of zeros is 1.
 extern "C" __global__ void support_flush(const uint4 *data, i64 n, u32 *sink)
 {
@@ -442,7 +445,7 @@ extern "C" __global__ void support_flush(const uint4 *data, i64 n, u32 *sink)
     if (sum == 1) *sink = sum;
 }
 
-// Afterwards turns these lines into ordinary ones, which yield to those of the timed kernel.
+// Afterwards, this turns the lines into ordinary ones, which the timed kernel's lines can displace.
 extern "C" __global__ void support_yield(const uint4 *data, i64 n, u32 *sink)
 {
     u32 sum = 0;

@@ -1,5 +1,5 @@
 // Elements of buffers in the GPU worker's own kernels: their types, values and bits, and how buffers are filled with
-// them. Text that NVRTC compiles has no folder to include from, so tuner/base/embedded.c puts this file before
+// them. Source text given to NVRTC has no folder to include files from, so tuner/base/embedded.c puts this file before
 // support.cu.
 #define SUPPORT_ELEMENTS
 
@@ -23,7 +23,7 @@ struct e5m2 {
 };
 
 struct signed_integer {
-    static const bool floats = false, natural = false; // natural: of 64 bits without a sign
+    static const bool floats = false, natural = false; // natural: 64 bits without a sign
 };
 struct natural_number {
     static const bool floats = false, natural = true;
@@ -40,7 +40,7 @@ template <> struct traits<bf16> : floating_point {};
 template <> struct traits<e4m3> : floating_point {};
 template <> struct traits<e5m2> : floating_point {};
 
-// FP8, by hand, since devices before sm_89 have no instructions for it. kernels/element.c has the same.
+// FP8 is converted by hand, since devices before sm_89 have no instructions for it. kernels/element.c does the same.
 static __device__ double from_fp8(u8 bits, int digits, int bias, double largest)
 {
     int code = bits & 0x7f, exponent = code >> digits, mantissa = code & ((1 << digits) - 1);
@@ -168,7 +168,7 @@ enum {
     FILL_ZEROS
 }; // tuner/base/buffer_kind.h
 
-// Element i depends on the seed and i alone, not on the leading dimension: two layouts of a matrix hold the same
+// Element i depends only on the seed and i, not on the leading dimension, so two layouts of a matrix hold the same
 // numbers.
 template <typename T>
 static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double low, double high, u64 seed)
@@ -178,7 +178,8 @@ static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double 
         u64 random = mix(seed + (u64)i * 0x9e3779b97f4a7c15ull);
         double x = low;
         switch (kind) {
-        // As many bits as the type holds: rounding up to `high` is then impossible, and f64 has no trailing zeros.
+        // Uses as many random bits as the type holds, so that nothing is rounded up to `high`, and f64 has no trailing
+        // zeros.
         case FILL_UNIFORM:
             x = low +
                 (high - low) * (sizeof(T) == 8 ? (double)(random >> 11) * 0x1p-53 : (double)(random >> 40) * 0x1p-24);
@@ -199,11 +200,11 @@ static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double 
         case FILL_INDEX:
             x = (double)i;
             break;
-        // One element in 512 is an infinity or NaN, the others are uniform in [low, high).
         case FILL_ZEROS: // every second element, half of these with a sign; the others are uniform in [low, high)
             x = low + (high - low) * ((double)(random >> 40) * 0x1p-24);
             if (random & 1) x = random & 2 ? -0.0 : 0.0;
             break;
+        // Three elements in 2048 are infinite or NaN, the others are uniform in [low, high).
         case FILL_NONFINITE: {
             u32 which = (u32)mix(random) & 2047;
             x = low + (high - low) * ((double)(random >> 40) * 0x1p-24);

@@ -1,5 +1,5 @@
-// The state in which the GPU worker's own kernels put memory before a launch, and guards. Includes no text when NVRTC
-// compiles it, as support_elements.cuh.
+// Contents that the GPU worker's own kernels give memory before a launch, and guards. When NVRTC compiles this text, it
+// includes nothing, like support_elements.cuh.
 #define SUPPORT_MEMORY
 
 #ifndef SUPPORT_ELEMENTS
@@ -18,7 +18,7 @@ enum {
     CONTENT_LEFT,
     CONTENT_CLOSE,
     CONTENT_PROMISED
-}; // tuner/gpu/support.h, which has the structs as well
+}; // tuner/gpu/support.h, which also has the structs
 struct element_format {
     u64 sign, exponent, fraction, high;
 };
@@ -28,13 +28,13 @@ struct content {
     u64 near[4];
 };
 
-// A content in the form in which words are made of it: fixed bits, of NEAR one of four choices, and random ones.
+// A content, prepared for making words: fixed bits (for NEAR, one of four choices) and random bits.
 struct content_maker {
     u64 key, base[4], free;
 };
 
-// NaN: quiet, and none that arithmetic or a conversion makes, which are those with all bits of the fraction, or with
-// its highest alone (PTX ISA, "cvt"): the second bit is 0 and the last is 1. Of FP8 all bits are set.
+// NaN: a quiet one that arithmetic and conversions never produce. They produce NaN with all bits of the fraction set,
+// or only the highest (PTX ISA, "cvt"). Here the second bit is 0 and the last is 1. For FP8, all bits are set.
 static __device__ content_maker content_begin(const content &c, u64 key, int kind)
 {
     const element_format &f = c.format;
@@ -67,7 +67,7 @@ static __device__ content_maker content_begin(const content &c, u64 key, int kin
         break;
     case CONTENT_LOW:
         base = floats ? f.sign | f.high : f.sign;
-        free = floats ? f.fraction & ~f.high : f.sign ? f.fraction & ~f.high : 0; // the least unsigned number is 0
+        free = floats ? f.fraction & ~f.high : f.sign ? f.fraction & ~f.high : 0; // the smallest unsigned number is 0
         break;
     case CONTENT_NEAR:
         free = floats ? f.fraction & ~top : 0;
@@ -81,7 +81,7 @@ static __device__ content_maker content_begin(const content &c, u64 key, int kin
     return m;
 }
 
-// The 8 bytes at 8 * place from where a buffer's data begins.
+// The 8 bytes at offset 8 * place from the beginning of a buffer's data.
 static __device__ u64 content_word(const content_maker &m, u64 place)
 {
     u64 x = (place + m.key) * 0x9e3779b97f4a7c15ull;
@@ -91,25 +91,25 @@ static __device__ u64 content_word(const content_maker &m, u64 place)
     return base | (x & m.free);
 }
 
-// The findings about one buffer in one run. All fields begin at zero. Indices are complemented, so that the lowest
+// The findings about one buffer in one run. All fields start at zero. Indices are complemented, so that the lowest
 // index is the highest value and atomicMax finds it.
 struct finding {
     u64 bad;                   // elements beyond the bound
-    u64 unwritten;             // of these, how many still hold what they held before the launch
+    u64 unwritten;             // of these, how many still hold their value from before the launch
     u64 worst;                 // 27 bits of the largest error/allowed, then 37 bits of complemented index
     u64 differ;                // elements that differ bitwise from the first run
     u64 first_differ;          // complemented index of the first of them
     u64 guard_bad;             // guard bytes overwritten
-    u64 guard_first;           // complemented offset, from the front guard's beginning, of the first of them
+    u64 guard_first;           // complemented offset of the first of them, from the beginning of the front guard
     double sum_squares;        // of error/scale
     double max_scaled;         // largest error/scale
     double got, want, allowed; // at the worst element
-    i64 place;                 // its index, -1 if no element is off at all
+    i64 place;                 // its index, -1 if no element differs at all
 };
 static_assert(sizeof(finding) == 13 * 8, "tuner/gpu/support.h has the same struct");
 
-// A run of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart, `offset` bytes into the slot of the buffer,
-// whose data begins at `data`.
+// A range of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart. It is `offset` bytes into the slot of the
+// buffer, whose data begins at `data`.
 struct region {
     u64 address, rows, bytes, pitch, offset, buffer, data;
     element_format format;
@@ -117,14 +117,14 @@ struct region {
 
 enum { COPIES = 128, REGIONS = 16, RESTORED = 8 };
 
-// A copy of a problem's memory: its distance from the first one, a multiple of 1024; the lowest bit says which data it
-// holds.
+// Copies of a problem's memory. A copy is given by its distance from the first one, a multiple of 1024; the lowest bit
+// says which data it holds.
 struct copies {
     i64 shift[COPIES];
 };
 
-// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart (dense: one piece). Where contents are promised it
-// gets what lies at its origin, at the same distances, or a constant.
+// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart (dense: one piece). If its contents are promised, it
+// is filled from its origin, which has the same pitch, or with a constant.
 struct restored {
     u64 address, rows, bytes, pitch, origin[2];
     content held;
@@ -138,7 +138,7 @@ struct restored_kinds {
     u32 kinds[COPIES];
 };
 
-// Puts writable buffers into the state in which a launch is to find them, in every copy (blockIdx.y).
+// Sets writable buffers to the contents that a launch is to find, in every copy (blockIdx.y).
 extern "C" __global__ void support_restore(const __grid_constant__ restored_list list, int count,
                                            const __grid_constant__ copies to,
                                            const __grid_constant__ restored_kinds contents)
@@ -148,7 +148,7 @@ extern "C" __global__ void support_restore(const __grid_constant__ restored_list
     for (int k = 0; k < count; k++) {
         const restored &b = list.buffer[k];
         const int kind = (int)(contents.kinds[blockIdx.y] >> 4 * k & 15);
-        if (kind == CONTENT_LEFT || kind == CONTENT_CLOSE) continue; // CLOSE: support_disturb
+        if (kind == CONTENT_LEFT || kind == CONTENT_CLOSE) continue; // CLOSE: done by support_disturb
         const content_maker made = content_begin(b.held, contents.key[blockIdx.y] + b.held.key, kind);
         u8 *at = (u8 *)(b.address + shift);
         const u8 *from = (const u8 *)(kind == CONTENT_PROMISED ? b.origin[code & 1] : 0);
@@ -179,7 +179,7 @@ extern "C" __global__ void support_restore(const __grid_constant__ restored_list
     }
 }
 
-// Overwrites the shared memory of one multiprocessor: launched with all of it, a block for each.
+// Overwrites the shared memory of a multiprocessor. Launched with one block per multiprocessor, which uses all of it.
 extern "C" __global__ void support_poison(u32 value, int words)
 {
     extern __shared__ volatile u32 everything[];
@@ -196,8 +196,8 @@ struct guard_contents {
     u8 kind[COPIES];
 };
 
-// Checks every guard byte of a problem, in every copy of its memory: a row of blocks for each region (blockIdx.y) and
-// copy (blockIdx.z). Without findings it writes them.
+// Checks every guard byte of a problem, in every copy of its memory, with a row of blocks for each region (blockIdx.y)
+// and copy (blockIdx.z). If `findings` is null, it writes the guard bytes instead.
 extern "C" __global__ void support_guards(const __grid_constant__ guarded regions, const __grid_constant__ copies in,
                                           const __grid_constant__ guard_contents contents, finding *findings)
 {

@@ -1,14 +1,14 @@
 /*
- * What a reference in a shared library looks like:   reference = { library = "mine.so"; function = "my_reference"; };
+ * The interface of a reference in a shared library:   reference = { library = "mine.so"; function = "my_reference"; };
  *
- * The tuner calls the function on the CPU, once for each problem and set of data. Every input of the job comes in its
- * own type and layout. Every output comes as a dense array (ld == cols) of doubles (type "f64"), or of 64-bit integers
- * (type "i64") if the buffer holds integers, so that the reference can be more exact than the kernel; the function
- * fills it in. An output that the kernel also reads (inout) holds its first contents on entry. FP8 inputs are bytes.
- * C99 and C++; needs nothing else.
+ * The tuner calls the function on the CPU, once for each problem and set of data. Every input of the job is passed in
+ * its own type and layout. Every output is passed as a dense array (ld == cols) of doubles (type "f64"), or of 64-bit
+ * integers (type "i64") if the buffer holds integers, so that the reference can be more exact than the kernel; the
+ * function fills it in. An output that the kernel also reads (inout) holds its initial contents on entry. FP8 inputs
+ * are bytes. C99 and C++; this header needs no other one.
  *
  * The library may also make the inputs (`generate`) and judge the outputs (`verify`). Every call of a function runs in
- * a process of its own: nothing that the library keeps in memory is there the next time.
+ * a separate process, so nothing that the library keeps in memory survives until the next call.
  */
 #ifndef SWEETSPOT_REFERENCE_FUNCTION_H
 #define SWEETSPOT_REFERENCE_FUNCTION_H
@@ -35,17 +35,17 @@ typedef int sweetspot_reference(int arrays, const struct sweetspot_array *array,
                                 const struct sweetspot_value *value);
 
 /*
- * Makes inputs from a seed. Every buffer that a kernel reads (in, inout) comes with output == 1, in its own type and
- * layout, filled as the job says; what the function leaves alone stays so. What is between cols and ld of a row must
- * stay as it is. The same seed must give the same bytes. Returns 0, or anything else if it failed.
+ * Makes inputs from a seed. Every buffer that a kernel reads (in, inout) is passed with output == 1, in its own type
+ * and layout, filled as the job says; elements that the function does not write keep these values. It must not write
+ * between cols and ld of a row. The same seed must give the same bytes. Returns 0, or anything else if it failed.
  */
 typedef int sweetspot_generate(int arrays, const struct sweetspot_array *array, int values,
                                const struct sweetspot_value *value, unsigned long long seed);
 
 /*
- * Judges what one launch computed. Inputs come as for a reference, and outputs as the kernel left them, in their own
- * type and layout, with output == 1. An inout buffer comes twice: first its contents before the launch. Returns 0 if
- * all is right; else anything else, with the reason in `message`, which has `room` bytes.
+ * Judges the results of one launch. Inputs are passed as for a reference, and outputs as the kernel left them, in their
+ * own type and layout, with output == 1. An inout buffer is passed twice, first with its contents before the launch.
+ * Returns 0 if everything is correct; otherwise anything else, with the reason in `message`, which has `room` bytes.
  */
 typedef int sweetspot_verify(int arrays, const struct sweetspot_array *array, int values,
                              const struct sweetspot_value *value, char *message, int room);

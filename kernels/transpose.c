@@ -1,8 +1,8 @@
-// Transposition of a matrix, out of place and in place: every element must be where it belongs, bit for bit.
+// Transposition of a matrix, out of place and in place. Every element must be in its place, bit for bit.
 //
-// What the check proves. A transposition does no arithmetic, so nothing is allowed to differ: with random data (f32:
-// 2^24 different numbers) two elements that were exchanged by mistake are equal with a probability of 6e-8, and only
-// then does a mistake go unseen.
+// What the check proves. A transposition does no arithmetic, so no difference is allowed. With random data (f32: 2^24
+// different numbers), two elements that were exchanged by mistake are equal with a probability of 6e-8, and only then
+// does the mistake go unnoticed.
 #include <stdlib.h>
 
 #include "kernels/least.h"
@@ -58,7 +58,7 @@ struct turning {
     struct operation_expected *to;
 };
 
-// Rows [begin, end) of the result, in tiles that a cache holds.
+// Computes rows [begin, end) of the result, in tiles that fit into a cache.
 static void turn(void *user, int64_t begin, int64_t end)
 {
     enum { TILE = 64 };
@@ -95,7 +95,7 @@ static int cpu_in_place(const struct operation_problem *p, struct operation_expe
     return transpose(&p->operand[IN_PLACE_A], &expected[IN_PLACE_A]);
 }
 
-// On the GPU: geam in fp64 on the widened matrix, which loses nothing but of integers of 64 bits.
+// On the GPU: geam in fp64 on the widened matrix, which is exact except for 64-bit integers.
 static int on_device(const struct device_operations *tools, const struct operand *from, struct operation_expected *to,
                      struct error *err)
 {
@@ -114,7 +114,7 @@ static int on_device(const struct device_operations *tools, const struct operand
         return -1;
     if (!floats) return tools->to_integer(tools->self, turned.device, n, to->expected, err);
     return to->scale ? tools->narrow_up(tools->self, 1, turned.device, 0, n, to->scale, err)
-                     : 0; // only reported, as nothing is allowed
+                     : 0; // only reported, as no error is allowed
 }
 
 static int reference(const struct device_operations *tools, const struct operation_problem *p,
@@ -134,7 +134,7 @@ static void least(const struct operation_problem *p, struct operation_least *lea
     least_of_pass(&p->operand[TRANSPOSE_A], &p->operand[TRANSPOSE_B], least);
 }
 
-// Nothing moves on the diagonal, and elements that are known to be equal need not be written.
+// Elements on the diagonal do not move, and elements that are known to be equal need not be written.
 static void least_in_place(const struct operation_problem *p, struct operation_least *least)
 {
     const struct operand *a = &p->operand[IN_PLACE_A];

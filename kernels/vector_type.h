@@ -1,5 +1,4 @@
-// CUDA's vector types (vector_types.h, cuda_fp16.h, cuda_bf16.h, cuda_fp8.h): elements in a row with a common
-// alignment.
+// CUDA's vector types (vector_types.h, cuda_fp16.h, cuda_bf16.h, cuda_fp8.h): several elements with a common alignment.
 #pragma once
 
 #include "kernels/element.h"
@@ -12,8 +11,8 @@ struct vector_type {
 
 // All of them; the last one has no name.
 extern const struct vector_type vector_types[];
-// NULL where there is none of this name, which may be NULL.
+// NULL if there is none with this name, which may be NULL.
 const struct vector_type *vector_type_find(const char *name);
 size_t vector_type_size(const struct vector_type *);
-// Of three elements that of one; else the size, at most 16 bytes.
+// For three elements, the alignment of one; otherwise the size, at most 16 bytes.
 size_t vector_type_alignment(const struct vector_type *);

@@ -7,16 +7,16 @@
 
 enum { WARP = 32 };
 
-// The penalty from a number of threads on; the last row that fits counts.
+// The penalty from a number of threads upwards; the last row that fits counts.
 static const struct {
     double threads, doubt;
 } sizes[] = {{0, 0.6}, {WARP, 0.3}, {2 * WARP, 0}, {768, 0.15}};
 
 static const double broken_warp = 0.2; // some lanes of the last warp are idle
 static const double odd_side = 0.1;    // a side that is not a power of two
-static const double one_element = 0.2; // a tile of one
+static const double one_element = 0.2; // a tile with one element
 
-// Names of sides, in upper or lower case, ended by NULL. A star stands for any ending.
+// Names of sides, in upper or lower case; NULL-terminated. A star matches any ending.
 static const char *const block_names[] = {"block_size*", "block_x",   "block_y", "block_z", "threads", "threads_x",
                                           "threads_y",   "threads_z", "mdimc",   "ndimc",   NULL};
 static const char *const tile_names[] = {"tile_size*", "tile_x", "tile_y", "tile_z", NULL};

@@ -4,13 +4,14 @@
 #include <math.h>
 #include <stdbool.h>
 
-// The numbers of a parameter's values: the values, or their ranks where they are reals or unroll factors.
+// The number for a parameter's value: the value itself, or its rank if it is a real or an unroll factor.
 static double number_of(const struct parameter *p, size_t i)
 {
     return p->kind == PARAMETER_INT ? (double)p->values[i] : (double)i;
 }
 
-// How well a size is aligned: one half is how often two divides it, the other whether it is a power of two.
+// How well a size is aligned. Half of the score is how often two divides it, the other half whether it is a power of
+// two.
 static double alignment(int64_t value)
 {
     if (value == 0) return 0;
@@ -24,7 +25,7 @@ static size_t ordinal_coordinates(const struct parameter *p)
     if (p->count == 1) return 0;
     if (p->kind == PARAMETER_STRING) return p->count == 2 ? 1 : 0;
     if (p->kind != PARAMETER_INT) return 1;
-    // A second one where some large value is not a power of two.
+    // A second coordinate if some large value is not a power of two.
     bool mixed = false;
     for (size_t i = 0; i < p->count; i++) mixed |= p->values[i] > 16 && (p->values[i] & (p->values[i] - 1)) != 0;
     return mixed ? 2 : 1;

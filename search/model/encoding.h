@@ -1,11 +1,11 @@
-// Configurations as points, for models: what the numbers of a space mean on a GPU.
+// Encodes configurations as points for models, in coordinates that reflect what a space's numbers mean on a GPU.
 //
-// An ordered parameter becomes a coordinate from 0 to 1, half its rank and half its logarithm (sizes act by ratio).
-// Where its values are not all powers of two, their alignment becomes another one: how often two divides them, and
-// whether they are powers of two, matters and is invisible in the size. These are the ordinal coordinates. Every
-// parameter with more than two values also has a nominal coordinate, its value's index, of which only equality means
-// anything: a tile of 3 may be good where 2 and 4 are not. (On recorded spaces it halved the runs that miss the
-// optimum.) A string has only this one; two values need only one coordinate.
+// An ordered parameter becomes a coordinate from 0 to 1, half its rank and half its logarithm (sizes act by ratio). If
+// its values are not all powers of two, their alignment becomes a second coordinate, because it matters how often two
+// divides a value and whether it is a power of two, and the size does not show this. These are the ordinal coordinates.
+// Every parameter with more than two values also has a nominal coordinate, its value's index, which is only compared
+// for equality: a tile of 3 may be good where 2 and 4 are not. (On recorded spaces, this halved the number of runs that
+// miss the optimum.) A string parameter has only the nominal coordinate; two values need only one coordinate.
 #pragma once
 
 #include <stddef.h>
@@ -15,10 +15,10 @@
 #include "tuner/base/memory.h"
 
 struct encoding {
-    struct arena memory; // of what the pointers point to
+    struct arena memory; // for everything that the pointers point to
     size_t parameter_count;
-    size_t ordinal, count;   // coordinates: the first `ordinal` of them are ordinal, the others nominal
-    size_t *first, *nominal; // of a parameter: its first ordinal coordinate (parameter_count + 1 entries), its nominal
+    size_t ordinal, count;   // coordinates: the first `ordinal` are ordinal, the others nominal
+    size_t *first, *nominal; // by parameter: its first ordinal coordinate (parameter_count + 1 entries), its nominal
                              // one or SIZE_MAX
     float **table;           // table[p][value * (first[p+1] - first[p]) + i]
 };

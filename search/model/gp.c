@@ -1,7 +1,7 @@
 // See gp.h.
 //
 // The factor is kept as the upper triangle U with U'U = K, row-major, so that inner loops run along a row and add a
-// multiple of it: those of gp_loops.h, or loops that the compiler turns into vector code.
+// multiple of it. They are either in gp_loops.h or simple enough for the compiler to vectorise.
 #include "search/model/gp.h"
 
 #include <assert.h>
@@ -12,26 +12,26 @@
 #include "search/model/gp_loops.h"
 #include "tuner/base/memory.h"
 
-enum { ROWS = 8 }; // of V, computed at once
+enum { ROWS = 8 }; // rows of V that are computed at once
 
 struct gp {
-    struct arena memory;                     // of all but the pool
+    struct arena memory;                     // for everything but the pool
     size_t dimensions, ordinal, room, count; // the first `ordinal` dimensions are ordinal
     float *points;                           // room x dimensions
-    float *turned;                           // dimensions x room: the same, dimension by dimension
+    float *turned;                           // dimensions x room: the same points, dimension by dimension
     double *theta;                           // log length scales, log signal variance, log noise variance
     double *factor;                          // U, room x room
-    size_t factored;                         // points that it holds
+    size_t factored;                         // points that it includes
     double *weights;                         // K^-1 y
     double *column;                          // room
     struct gp_metric metric;
     double signal, noise;
     double *solved; // U'^-1 y
-    // The pool: its points, and V = U'^-1 k(points, pool), a row per known point, of which `rows` are up to date.
+    // The pool: its points, and V = U'^-1 k(points, pool), with a row per known point; `rows` of them are up to date.
     struct {
-        float *points, *kernel; // by chunks of GP_CHUNK points, the last one filled up: dimensions, then rows of V
-        float *squares;         // of a point, the sum of the squares of V's rows
-        size_t *rows;           // rows of V that a chunk has
+        float *points, *kernel; // by chunks of GP_CHUNK points, the last one padded: dimensions, then rows of V
+        float *squares;         // by point: the sum of the squares of V's rows
+        size_t *rows;           // by chunk: rows of V that are up to date
         size_t count, room;
     } pool;
     struct { // room x room, dimensions x room, and by hyperparameter
@@ -56,8 +56,8 @@ static void use_theta(struct gp *g)
     g->noise = exp(g->theta[d + 1]);
 }
 
-// The prior's centre of a log length scale: a change across one whole range, or to another value, keeps configurations
-// well related.
+// The centre of the prior for a log length scale. It is chosen so that configurations stay well correlated if one
+// parameter moves across its whole range or to another value.
 static double prior_scale(const struct gp *g, size_t dimension)
 {
     return 0.5 * log((double)(g->ordinal ? g->ordinal : 1)) + (dimension >= g->ordinal ? 0.5 : 0);
@@ -150,8 +150,8 @@ static void extend_factor(struct gp *g)
     }
 }
 
-// The triangle R of a = R'R, row-major, in a's place; only the upper triangle is read. `column` has room for n. `least`
-// is the least square of an element of the diagonal.
+// Replaces a by the triangle R with a = R'R, row-major; only the upper triangle is read. `column` has room for n.
+// `least` is a lower bound for the squares of the diagonal elements.
 static void factor_in_place(double *a, size_t stride, size_t n, double *column, double least)
 {
     for (size_t i = 0; i < n; i++) {
@@ -164,8 +164,8 @@ static void factor_in_place(double *a, size_t stride, size_t n, double *column, 
     }
 }
 
-// Factorises the kernel matrix of the first n points. `fall` (may be NULL) gets exp(-r) of its product part,
-// g->fit.kernel the matrix itself.
+// Factorises the kernel matrix of the first n points. `fall` (may be NULL) gets exp(-r) of its product part, and
+// g->fit.kernel gets the matrix itself.
 static void factorise(struct gp *g, size_t n, double *fall)
 {
     size_t stride = g->room;
@@ -200,7 +200,7 @@ static void find_weights(struct gp *g, const double *targets, size_t n)
     solve_backward(g->weights, g->factor, g->room, n);
 }
 
-// U'^-1 of the upper triangle U into `inverse`, whose rows i are 0 beyond i. `column` has room for n.
+// Writes U'^-1 of the upper triangle U to `inverse`; row i is 0 beyond column i. `column` has room for n.
 static void invert_factor(const double *factor, size_t stride, double *inverse, size_t n, double *column)
 {
     for (size_t i = 0; i < n; i++) {
@@ -213,12 +213,12 @@ static void invert_factor(const double *factor, size_t stride, double *inverse, 
     }
 }
 
-// The upper triangle of K^-1 into `out`. `inverse` gets U'^-1.
+// Writes the upper triangle of K^-1 to `out`. `inverse` gets U'^-1.
 static void invert(struct gp *g, double *out, double *inverse, size_t n)
 {
     size_t stride = g->room;
     invert_factor(g->factor, stride, inverse, n, g->column);
-    // Row i of K^-1: the sum over k of column i of row k times that row.
+    // Row i of K^-1 is the sum over k of row k times its element in column i.
     for (size_t i = 0; i < n; i++) {
         memset(out + i * stride + i, 0, (n - i) * sizeof *out);
         for (size_t k = i; k < n; k++) g->column[k] = -inverse[k * stride + i];
@@ -226,14 +226,14 @@ static void invert(struct gp *g, double *out, double *inverse, size_t n)
     }
 }
 
-// After other hyperparameters.
+// After a change of the hyperparameters.
 static void refactorise(struct gp *g)
 {
     factorise(g, g->count, NULL);
     for (size_t c = 0; c < pool_chunks(g); c++) g->pool.rows[c] = 0;
 }
 
-// Half the trace of (w w' - K^-1) dK/dtheta, and the priors.
+// Half the trace of (w w' - K^-1) dK/dtheta, plus the gradient of the priors.
 const double *gp_gradient(struct gp *g, const double *targets, size_t n)
 {
     size_t d = g->dimensions, stride = g->room;
@@ -257,8 +257,8 @@ const double *gp_gradient(struct gp *g, const double *targets, size_t n)
     }
     for (size_t m = 0; m < d; m++)
         for (size_t j = 0; j < n; j++) gradient[m] += g->fit.slopes[m * stride + j];
-    // Priors, normal in the logarithms: scales that keep neighbours related, a signal near the targets' variance,
-    // little noise.
+    // The priors, normal in the logarithms, favour scales that keep neighbours correlated, a signal near the targets'
+    // variance, and little noise.
     for (size_t m = 0; m < d; m++) gradient[m] -= g->theta[m] - prior_scale(g, m);
     gradient[d] -= g->theta[d];
     gradient[d + 1] -= (g->theta[d + 1] - log(1e-3)) / 2.25;
@@ -322,7 +322,7 @@ void gp_add_fantasy(struct gp *g)
     for (size_t i = known; i < g->count; i++) g->weights[i] = g->solved[i] = 0;
 }
 
-// Lays at most GP_CHUNK points out dimension by dimension.
+// Stores at most GP_CHUNK points dimension by dimension.
 static void turn(const struct gp *g, const float *points, size_t count, float *out)
 {
     for (size_t i = 0; i < count; i++)
@@ -357,8 +357,8 @@ void gp_pool_add(struct gp *g, const float *points, size_t count)
     }
 }
 
-// Brings V up to date in a chunk of the pool, some rows at a time so that they stay in the cache. `factors` has the
-// factor's columns from `least` on as rows.
+// Brings a chunk of V up to date, a few rows at a time so that they stay in the cache. The rows of `factors` are the
+// factor's columns from `least` on.
 static void extend_chunk(struct gp *g, size_t c, const float *factors, size_t least)
 {
     const float *points = g->pool.points + c * GP_CHUNK * g->dimensions;
@@ -440,9 +440,9 @@ double gp_variance(struct gp *g, const float *point)
     return fmax(rest, 1e-9);
 }
 
-// With A the rows and columns of K^-1 that belong to the points in question, the covariance given the others is A^-1,
-// and the mean -A^-1 (K^-1 y)_P where y is 0 at these points (the inverse of a block matrix). With V = U'^-1 E, where E
-// has the points' columns of the unit matrix, A = V'V and (K^-1 y)_P = V' U'^-1 y.
+// Let A be the rows and columns of K^-1 that belong to the points P in question. Given the other points, their
+// covariance is A^-1, and their mean is -A^-1 (K^-1 y)_P, where y is 0 at P (the inverse of a block matrix). With V =
+// U'^-1 E, where E has the points' columns of the unit matrix, A = V'V and (K^-1 y)_P = V' U'^-1 y.
 void gp_without(const struct gp *g, const size_t *numbers, size_t count, const double *targets, double *mean,
                 double *variance)
 {

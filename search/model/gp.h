@@ -1,16 +1,17 @@
-// Gaussian-process regression (Rasmussen and Williams 2006, algorithm 2.1), zero mean, noise. The kernel is half a
-// Matérn 3/2 one over all dimensions, with one length scale each, and half the mean of rational quadratic ones (alpha
-// 1) over single dimensions with the same scales: what parameters do on their own is learnt from few points (additive
-// kernels: Duvenaud, Nickisch and Rasmussen 2011). Ordinal dimensions run from 0 to 1; of nominal ones only equality
-// counts (a distance of 0 or 1). Times over tuning parameters are rough: 3/2 did clearly better than 5/2 and 1/2.
-// Meant for some hundred points: adding one costs n^2, fitting n^3 a step, a mean n, a variance n^2.
+// Gaussian-process regression (Rasmussen and Williams 2006, algorithm 2.1) with zero mean and noise. Half of the kernel
+// is a Matérn 3/2 kernel over all dimensions, with one length scale each. The other half is the mean of rational
+// quadratic kernels (alpha 1) over single dimensions with the same scales, so that the effect of each parameter by
+// itself is learnt from few points (additive kernels: Duvenaud, Nickisch and Rasmussen 2011). Ordinal dimensions run
+// from 0 to 1; nominal ones are only compared for equality (a distance of 0 or 1). Times as a function of tuning
+// parameters are rough: 3/2 did clearly better than 5/2 and 1/2. Meant for a few hundred points: adding one costs n^2,
+// a fitting step n^3, a mean n, a variance n^2.
 #pragma once
 
 #include <stddef.h>
 
 struct gp;
 
-// Room for `max_points` points of `ordinal` and then `nominal` coordinates.
+// Room for `max_points` points, each with `ordinal` coordinates followed by `nominal` ones.
 struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points);
 void gp_free(struct gp *);
 
@@ -19,43 +20,44 @@ void gp_clear(struct gp *);                   // forgets the points, keeps the h
 void gp_add(struct gp *, const float *point); // copies; there must be room
 
 // Moves the hyperparameters `steps` steps (Rprop: Riedmiller and Braun 1993) up the posterior of length scales, signal
-// and noise, going on from where they are, with the first `most` points. Targets (one per point) should have mean 0 and
+// and noise, from their current values, using the first `most` points. Targets (one per point) should have mean 0 and
 // variance near 1.
 void gp_fit(struct gp *, const double *targets, int steps, size_t most);
-// The same step by step: gp_fit_begin, then gp_fit_step as often as gp_fit has steps. In between, and afterwards, the
-// process is good for nothing but its hyperparameters (gp_theta).
+// The same, one step at a time: gp_fit_begin, then one gp_fit_step for each step of gp_fit. From then on, only the
+// hyperparameters of the process are usable (gp_theta).
 void gp_fit_begin(struct gp *);
 void gp_fit_step(struct gp *, const double *targets, size_t most);
-// The hyperparameters: the logarithms of one length scale a dimension, of the signal's variance and of the noise's
-// (dimensions + 2 numbers; borrowed). gp_set_theta takes them for the points that there are and for what follows.
+// The hyperparameters: the logarithms of one length scale per dimension, of the signal's variance, and of the noise
+// variance (dimensions + 2 numbers; borrowed). gp_set_theta applies them to the present points and to all later ones.
 const double *gp_theta(const struct gp *);
 void gp_set_theta(struct gp *, const double *theta);
-// Takes the targets for what follows, and the points that were added.
+// Conditions the process on these targets, one for each point, including those added since.
 void gp_condition(struct gp *, const double *targets);
-// Takes the points that were added since with the targets that are expected there: means stay as they are, variances
+// Includes the points added since, with the targets that the process expects there: means do not change, variances
 // fall.
 void gp_add_fantasy(struct gp *);
 
-// A pool of candidates whose means and variances are needed again and again: the change by a new point is computed
-// once, so that a query costs n per candidate. gp_pool_add takes (copies) `count` points besides those it has;
-// gp_pool_moments writes all means (unless NULL: gp_add_fantasy leaves them as they are) and variances.
+// A pool of candidates whose means and variances are needed repeatedly. The effect of a new point is computed once, so
+// that a query costs n per candidate. gp_pool_add adds `count` points (copied). gp_pool_moments writes all means and
+// variances; `mean` may be NULL, because gp_add_fantasy does not change the means.
 void gp_pool_clear(struct gp *);
 void gp_pool_add(struct gp *, const float *points, size_t count);
 void gp_pool_moments(struct gp *, double *mean, double *variance);
 
-// The function's mean at `count` points; bound[i] is at least its variance there (what the most related point alone
-// leaves).
+// The function's mean at `count` points; bound[i] is an upper bound on its variance there (the variance given only the
+// most closely related point).
 void gp_means(const struct gp *, const float *points, size_t count, double *mean, double *bound);
-// Its variance (without noise) at one point.
+// The function's variance (without noise) at one point.
 double gp_variance(struct gp *, const float *point);
-// The prediction at `count` (at least 1) of the points, by number, ascending, from all the others: the function's
-// means there that follow from the others' targets, and its variances.
+// Predicts the function at `count` (at least 1) of the points, given by number in ascending order, from the targets of
+// all other points: its means and variances there.
 void gp_without(const struct gp *, const size_t *numbers, size_t count, const double *targets, double *mean,
                 double *variance);
 
-// The gradient that gp_fit follows on the first `count` points, by theta (borrowed until the next call), of the log
-// posterior
+// The gradient that gp_fit follows, for the first `count` points (borrowed until the next call). It is the derivative
+// by theta of the log posterior
 //   -(y' K^-1 y + log det K) / 2 - sum over i of (theta_i - c_i)^2 / (2 v_i)
-// with c = log(ordinal) / 2 for scales of ordinal dimensions (0 where there are none), 0.5 more for nominal ones, 0 for
-// the signal, log(0.001) for the noise, and v = 1, for the noise 2.25. K has signal + noise + 1e-6 on its diagonal.
+// with c = log(ordinal) / 2 for the scales of ordinal dimensions (0 if there are none), 0.5 more for nominal ones, 0
+// for the signal, and log(0.001) for the noise; v is 2.25 for the noise and 1 for all others. K has signal + noise +
+// 1e-6 on its diagonal.
 const double *gp_gradient(struct gp *, const double *targets, size_t count);

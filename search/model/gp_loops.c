@@ -1,11 +1,12 @@
-// See gp_loops.h. No sums in inner loops: the compiler may not reorder them, and so could not vectorise.
+// See gp_loops.h. Inner loops contain no sums, because the compiler may not reorder them and so could not vectorise the
+// loops.
 #include "search/model/gp_loops.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-// The sanitizers are not ready when the processor's best version is chosen.
+// The sanitizers are not initialised yet when the best version for the processor is chosen.
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__)
 #define FOR_EACH_PROCESSOR __attribute__((target_clones("avx2", "default")))
 #else
@@ -14,14 +15,14 @@
 
 enum { BLOCK = 64 }; // points whose sums stay in the cache
 
-// A squared distance from which on points are as if they were no farther: the product part is 1e-22 there.
+// Squared distances are limited to this one, where the product part is 1e-22.
 static const float farthest = 1000;
 
 // The additive part's share of the signal.
 static const double additive = 0.5;
 
-// For at most BLOCK points: sum[i] is the squared distance to `point`, alone[i] the sum of the single dimensions'
-// kernels.
+// For at most BLOCK points: sum[i] is the squared distance to `point`, and alone[i] is the sum of the kernels of single
+// dimensions.
 FOR_EACH_PROCESSOR
 static void measure(const struct gp_metric *g, const float *point, const float *points, size_t stride, size_t count,
                     double *restrict sum, double *restrict alone)
@@ -68,7 +69,7 @@ void gp_relate_chunk(const struct gp_metric *g, const float *point, const float 
     float sum[GP_CHUNK] = {0}, alone[GP_CHUNK] = {0}, power[GP_CHUNK];
     int32_t bits[GP_CHUNK];
     size_t m = 0;
-    // Four quotients with one division.
+    // Computes four quotients with one division.
     for (; m + 4 <= g->ordinal; m += 4) {
         const float *a = points + m * GP_CHUNK, *b = a + GP_CHUNK, *c = b + GP_CHUNK, *e = c + GP_CHUNK;
         float p0 = point[m], p1 = point[m + 1], p2 = point[m + 2], p3 = point[m + 3];
@@ -91,7 +92,7 @@ void gp_relate_chunk(const struct gp_metric *g, const float *point, const float 
             alone[i] += 1 / (1 + q);
         }
     }
-    // Two loops each: from one, the compiler would make branches.
+    // Two loops each, because the compiler would put branches into a combined one.
     for (; m + 4 <= d; m += 4) {
         const float *a = points + m * GP_CHUNK, *b = a + GP_CHUNK, *c = b + GP_CHUNK, *e = c + GP_CHUNK;
         float p0 = point[m], p1 = point[m + 1], p2 = point[m + 2], p3 = point[m + 3];
@@ -112,7 +113,7 @@ void gp_relate_chunk(const struct gp_metric *g, const float *point, const float 
         for (size_t i = 0; i < GP_CHUNK; i++) alone[i] += a[i] != own ? other : 1;
     }
     for (size_t i = 0; i < GP_CHUNK; i++) sum[i] = sum[i] < farthest ? sum[i] : farthest;
-    // e^-r = 2^-k 2^f with f from -1/2 to 1/2, whose power is a Taylor series (1.2e-7 from the truth).
+    // e^-r = 2^-k 2^f with f from -1/2 to 1/2, where 2^f is a Taylor series (accurate to 1.2e-7).
     for (size_t i = 0; i < GP_CHUNK; i++) {
         float r = sqrtf(3 * sum[i]), t = r * 1.44269504f;
         int k = (int)(t + 0.5f);
@@ -135,7 +136,7 @@ void gp_gather_chunk(const float *restrict kernel, double weight, double *restri
     for (size_t i = 0; i < GP_CHUNK; i++) most[i] = (double)kernel[i] > most[i] ? (double)kernel[i] : most[i];
 }
 
-// With q = (difference / l)^2: dk / dlog l is 3 e^-r q of Matérn's part, 2 q / (1 + q)^2 of the additive one.
+// With q = (difference / l)^2: dk / dlog l is 3 e^-r q for the Matérn part and 2 q / (1 + q)^2 for the additive part.
 FOR_EACH_PROCESSOR
 void gp_add_slopes(const struct gp_metric *g, const float *point, const float *points, size_t stride, size_t count,
                    const double *weights, const double *fall, double *restrict slopes)

@@ -1,12 +1,12 @@
-// The inner loops of the Gaussian process (gp.c), which take nearly all of its time. They process many points at
-// once, coordinate by coordinate, and are compiled for several instruction sets, of which the processor's best is
-// chosen when the program starts. Every element is computed by the same operations in the same order in each of them,
-// so that results do not depend on the processor.
+// The inner loops of the Gaussian process (gp.c), which take nearly all of its time. They process many points at once,
+// coordinate by coordinate. They are compiled for several instruction sets, and the best one for the processor is
+// chosen when the program starts. All versions compute every element by the same operations in the same order, so
+// results do not depend on the processor.
 #pragma once
 
 #include <stddef.h>
 
-enum { GP_CHUNK = 64 }; // points that lie together, and are computed at once in single precision
+enum { GP_CHUNK = 64 }; // points that are stored together and computed at once in single precision
 
 // The kernel's parameters at unit signal. The first `ordinal` of the dimensions are ordinal.
 struct gp_metric {
@@ -16,22 +16,22 @@ struct gp_metric {
 
 // Points are stored dimension by dimension: coordinate m of point j is points[m * stride + j].
 //
-// The kernel between `point` and `count` points. `fall` (may be NULL) gets exp(-r) of the product part, with r sqrt(3)
-// times the distance.
+// The kernel between `point` and `count` points. `fall` (may be NULL) gets exp(-r) of the product part, where r is
+// sqrt(3) times the distance.
 void gp_relate(const struct gp_metric *, const float *point, const float *points, size_t stride, size_t count,
                double *kernel, double *fall);
-// The same in single precision, for GP_CHUNK points, which is their stride too.
+// The same in single precision for GP_CHUNK points, which is also their stride.
 void gp_relate_chunk(const struct gp_metric *, const float *point, const float *points, float *kernel);
-// For GP_CHUNK points, adds weight * kernel to the mean, and keeps the largest kernel.
+// For GP_CHUNK points, adds weight * kernel to the mean, and keeps the largest kernel in `most`.
 void gp_gather_chunk(const float *kernel, double weight, double *mean, double *most);
-// Adds to slopes[m * stride + j] weights[j] times the kernel's slope between `point` and point j by the logarithm of
-// length scale m. `fall` is the result of gp_relate.
+// Adds weights[j] times the derivative of the kernel between `point` and point j, by the logarithm of length scale m,
+// to slopes[m * stride + j]. `fall` is the result of gp_relate.
 void gp_add_slopes(const struct gp_metric *, const float *point, const float *points, size_t stride, size_t count,
                    const double *weights, const double *fall, double *slopes);
 
 // row -= the sum over k of factors[k] times row k of `others`, in the order of k.
 void gp_eliminate(double *row, size_t width, const double *others, size_t stride, const double *factors, size_t count);
-// The same for `row_count` rows of GP_CHUNK, where row j has the factors from factors[j * stride] on.
+// The same for `row_count` rows of GP_CHUNK elements, where row j has the factors from factors[j * stride] on.
 void gp_eliminate_chunk(float *rows, size_t row_count, const float *others, const float *factors, size_t stride,
                         size_t count);
 // x = U'^-1 x for the first n rows of the upper triangle U.

@@ -8,8 +8,8 @@
 
 #include "tuner/base/memory.h"
 
-// Draws before the configurations without a row are enumerated. If this many draws fail, the space is all but
-// exhausted, hence not much larger than the history.
+// The number of draws before the configurations without a row are enumerated. If so many draws fail, the space is
+// nearly exhausted and so not much larger than the history.
 enum { DRAWS = 400 };
 
 void history_init(struct history *h, const struct space *space)
@@ -94,7 +94,7 @@ size_t history_tell(struct history *h, const struct observation *o)
     size_t row = found >= 0 ? (size_t)found : history_propose(h, o->config);
     h->reported++;
     if (h->outcomes[row] == ROW_PENDING) h->pending--;
-    // A time that is NaN counts as a failure, whatever the outcome says.
+    // A time that is NaN counts as a failure, regardless of the outcome.
     bool timed = (o->outcome == OUTCOME_OK || o->outcome == OUTCOME_SLOW) && isfinite(o->objective);
     h->outcomes[row] = timed ? (int)o->outcome : o->outcome == OUTCOME_PRUNED ? OUTCOME_PRUNED : OUTCOME_INVALID;
     h->objectives[row] = timed ? o->objective : NAN;

@@ -1,5 +1,5 @@
-// What a strategy knows about a space: each configuration that was proposed or told, once, with its result. A hash
-// table over rows that are numbered in order of arrival; memory grows with the rows.
+// What a strategy knows about a space: each configuration that was proposed or reported appears once, with its result.
+// A hash table over rows, which are numbered in order of arrival; memory grows with the number of rows.
 #pragma once
 
 #include "search/space/space.h"
@@ -8,7 +8,7 @@
 // The result of a configuration. Only OUTCOME_OK and OUTCOME_SLOW have an objective.
 enum outcome {
     OUTCOME_OK,      // measured and verified; objective is valid
-    OUTCOME_SLOW,    // cut off: objective is one short sample, a lower-quality figure, far worse than the best
+    OUTCOME_SLOW,    // cut off, being far worse than the best: objective is one short, less accurate sample
     OUTCOME_PRUNED,  // compiled, but cannot launch or was not worth launching (known without running it)
     OUTCOME_INVALID, // did not compile, crashed, wrong result, timeout...: infeasible
 };
@@ -17,12 +17,12 @@ struct observation {
     const uint16_t *config; // space_parameter_count indices; borrowed during the call
     enum outcome outcome;
     double objective; // lower is better (seconds); NaN unless OK or SLOW
-    // One a criterion where there are several (NaN: none for that one); NULL: `objective` for each.
+    // One per criterion if there are several (NaN: none for that criterion). NULL: `objective` counts for each.
     const double *objectives;
 };
 
-// Of a row without a result; otherwise an enum outcome. A forgotten row counts as absent: its configuration has no
-// row, and gets a new one when it is proposed again or told.
+// The outcome of a row without a result; with a result, it is an enum outcome. A forgotten row counts as absent: its
+// configuration gets a new row when it is proposed again or its result is reported.
 enum { ROW_PENDING = -1, ROW_FORGOTTEN = -2 };
 
 struct history {
@@ -33,7 +33,7 @@ struct history {
     int *outcomes;
     double *objectives; // NaN unless OUTCOME_OK or OUTCOME_SLOW
     struct hash_index index;
-    size_t reported; // results taken, corrections included
+    size_t reported; // results received, including corrections
     size_t pending;  // rows whose outcome is ROW_PENDING
     int64_t best;    // the row with the lowest objective among OUTCOME_OK, or -1
 };
@@ -51,8 +51,8 @@ static inline const uint16_t *history_config(const struct history *h, size_t row
     return h->configs + row * h->width;
 }
 
-// How good a row is for ranking: its objective, +infinity for a failure.
+// The score by which rows are ranked, lower is better: the objective, or +infinity for a failure.
 double history_score(const struct history *, size_t row);
 
-// Draws a valid configuration without a row, uniformly. False when there is none.
+// Draws a valid configuration without a row, uniformly. False if there is none.
 bool history_sample_new(const struct history *, struct random *, uint16_t *config);

@@ -1,11 +1,12 @@
 // The fewest kernels that are good enough on every problem.
 //
-// Given the times of candidates on problems, a candidate covers a problem when it takes at most (1 + regret) times the
-// problem's least time over all candidates. The result is a smallest set of candidates that together cover every
-// problem that is not held back (minimum set cover: exact by branching on the problem that the fewest candidates cover,
-// Knuth 2000's choice of column; where that takes too long, the greedy cover of Chvatal 1979), and among the sets found
-// so one of least mean regret, by exchanging one member at a time. Each problem gets its fastest member. A problem that
-// is held back does not influence the set: it gets the member that the header's selector would choose (fn_selector.h).
+// Given the times of candidates on problems, a candidate covers a problem if it takes at most (1 + regret) times the
+// problem's shortest time among all candidates. The result is a smallest set of candidates that together cover every
+// problem that is not held back. This is minimum set cover. It is solved exactly by branching on the problem that the
+// fewest candidates cover (Knuth 2000's choice of column); if that takes too long, the greedy cover of Chvatal 1979 is
+// used. The set is then improved by exchanging one member at a time, to lower the mean regret. Each problem gets its
+// fastest member. A problem that is held back does not influence the set: it gets the member that the header's selector
+// would choose (fn_selector.h).
 #pragma once
 
 #include <stdbool.h>
@@ -16,29 +17,29 @@ enum { KERNEL_SET_MAX_PROBLEMS = 64, KERNEL_SET_MAX_CHOSEN = 64 };
 
 struct kernel_set {
     size_t count;                           // kernels chosen
-    size_t chosen[KERNEL_SET_MAX_CHOSEN];   // candidates, the one for most problems first
+    size_t chosen[KERNEL_SET_MAX_CHOSEN];   // candidates; the one used for most problems first
     size_t kernel[KERNEL_SET_MAX_PROBLEMS]; // by problem: index into chosen
-    double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the least of all candidates, minus 1;
-                                            // INFINITY where no chosen kernel supports it
-    double best[KERNEL_SET_MAX_PROBLEMS];   // by problem: the least time, s
-    double worst, worst_holdout;            // the largest regret; that of the problems held back, NaN without any
+    double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the shortest of all, minus 1;
+                                            // INFINITY if no chosen kernel supports it
+    double best[KERNEL_SET_MAX_PROBLEMS];   // by problem: the shortest time, s
+    double worst, worst_holdout;            // the largest regret; the same for held-back problems, NaN if none
     bool exact;                             // no smaller cover exists
 };
 
 struct kernel_times {
     size_t candidates, problems, size_count;
-    const double *times;  // [candidate * problems + problem], s; NaN where a candidate has none
+    const double *times;  // [candidate * problems + problem], s; NaN if a candidate has none
     const bool *holdout;  // by problem
-    const int64_t *sizes; // [problem * size_count + i]: what distances between problems are measured in
+    const int64_t *sizes; // [problem * size_count + i]: for distances between problems
     // [candidate * problems + problem], all > 0: a candidate's times on two problems are expected to be in this
-    // proportion; NULL: to be equal.
+    // proportion. NULL: they are expected to be equal.
     const double *relative_times;
 };
 
-// -1 when some problem has no time at all.
+// -1 if some problem has no time at all.
 int kernel_set_find(const struct kernel_times *, double regret, struct kernel_set *out);
 
-// Of some candidates, the one that is expected to be the fastest on a problem, from their times on the problems that
-// are not held back; its index into `kernels`. A candidate without a time on the problem cannot do it; -1 when none
-// can.
+// Returns the index into `kernels` of the candidate that is expected to be the fastest on a problem, judging by their
+// times on the problems that are not held back. A candidate without a time on the problem does not support it; -1 if
+// none does.
 int kernel_set_select(const struct kernel_times *, const size_t *kernels, size_t count, size_t problem);

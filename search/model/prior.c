@@ -11,17 +11,17 @@
 enum {
     TREES = 24,
     ROWS = 4000, // rows that the trees are grown on: half of them the best, the others a sample
-    // Of a large space, whose configurations are asked for one by one: so that the trees stay in a core's cache.
+    // For a large space, whose configurations are predicted one by one: with these, the trees stay in a core's cache.
     FEWER_TREES = 8,
     FEWER_ROWS = 1000,
-    TABLED = 1 << 16, // configurations of a space whose excesses are all computed at once
-    BEST = 64,        // configurations of the list
-    VARIANTS = 8,     // tries for a configuration of the list where parameters are not known
+    TABLED = 1 << 16, // in spaces up to this size, all slowdowns are computed at once
+    BEST = 64,        // configurations in the list
+    VARIANTS = 8,     // attempts to complete a configuration of the list with values that the rows lack
 };
 
-static const double compression = 0.5; // e-folds from which on an excess grows only logarithmically
+static const double compression = 0.5; // e-folds beyond which a slowdown grows only logarithmically
 
-static const double clear_structure = 0.3; // of a correlation, beyond chance: from here on a prior has its full merit
+static const double clear_structure = 0.3; // correlation beyond chance at which a prior counts as fully informative
 
 struct prior {
     const struct space *space;
@@ -59,8 +59,8 @@ static uint64_t tie_of(uint64_t at)
     return at ^ (at >> 27);
 }
 
-// The rows in the order of their excesses, with those that failed as somewhat worse than the usual one: they may fail
-// for a reason that does not hold here. NULL where none has an objective.
+// The rows in the order of their slowdowns. Failed rows count as only somewhat worse than average, because they may
+// have failed for a reason that does not apply here. NULL if none has an objective.
 static struct weighed_row *rank_rows(const struct prior_rows *rows)
 {
     double best = INFINITY, sum = 0, squares = 0;
@@ -107,8 +107,8 @@ static double find_coverage(const struct prior *p, const struct prior_rows *rows
     return open ? (double)said / (double)open : 0;
 }
 
-// The correlation of the predictions of trees grown on half of the rows with the other half, beyond chance: 0.1,
-// or two standard errors.
+// Grows trees on half of the rows and returns the correlation between their predictions and the other half, minus what
+// chance may explain (0.1 or two standard errors, whichever is larger).
 static double find_structure(const struct prior *p, const float *points, const double *targets, size_t count,
                              struct random *rng)
 {
@@ -164,7 +164,7 @@ bool prior_best(const struct prior *p, size_t rank, uint16_t *config)
     return true;
 }
 
-// Of a small space: from all of it.
+// For a small space: lists the best of all its configurations.
 static void list_all(struct prior *p)
 {
     size_t size = (size_t)space_size(p->space);
@@ -189,7 +189,7 @@ static bool is_listed(const struct prior *p, const uint16_t *config)
     return false;
 }
 
-// Of a large space: the best rows, made valid, with any values of the parameters that they do not say.
+// For a large space: lists the best rows, made valid, with random values for parameters that they lack.
 static void list_rows(struct prior *p, const struct prior_rows *rows, const struct weighed_row *order,
                       struct random *rng)
 {
@@ -237,15 +237,15 @@ void prior_free(struct prior *p)
 }
 
 enum {
-    EVIDENCE_MOST = 40, // results are not independent: more than this many count as this many
-    FADING_FROM = 15,   // results from which on the weights fall, by their square: the model knows by itself
+    EVIDENCE_MOST = 40, // results are not independent, so at most this many count
+    FADING_FROM = 15,   // with more results, weights fall by the square: the model no longer needs priors
 };
 
-static const double least_fading = 0.02; // below this, priors are not worth their time
+static const double least_fading = 0.02; // below this, priors are not worth the time that they take
 
 // Before anything is measured.
-static const double useful_before = 0.5; // that a prior of full merit is informative
-static const double usual_error = 0.3;   // of an excess, worth one result
+static const double useful_before = 0.5; // probability that a prior is informative if prior_informativeness is 1
+static const double usual_error = 0.3;   // of a slowdown; counts like one result
 
 void prior_weights_init(struct prior_weights *t, const struct prior *const *priors, size_t count)
 {
@@ -275,7 +275,7 @@ double prior_weights_expected(const struct prior_weights *t, const float *featur
     return sum;
 }
 
-// The logarithm of how likely the results are if these are the weights.
+// The log-likelihood of the results with these weights.
 static double evidence(const struct prior_weights *t, const float *features, const double *slowdowns, size_t count)
 {
     double sum = 0, squares = 0;
@@ -294,10 +294,11 @@ static double evidence(const struct prior_weights *t, const float *features, con
 
 struct hypothesis {
     double weights[PRIOR_MOST];
-    double log; // of its probability, but for a factor that is common to all
+    double log; // log of its probability, up to a common factor
 };
 
-// The hypotheses: none; each prior, or the mean of all, wholly and by half. Returns their number.
+// Lists the hypotheses: no prior is informative; each prior, and the mean of all, with full and half weight. Returns
+// their number.
 static size_t list_hypotheses(const struct prior_weights *t, struct hypothesis *list)
 {
     double most = 0, all = 0;

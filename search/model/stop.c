@@ -36,13 +36,13 @@ void stop_release(struct stop *s)
     s->trace = NULL;
 }
 
-// Gains of at least a given share (together, since the last of them) are taken for a Poisson process over the logarithm
-// of the number of evaluations: the records of a random sequence are one of rate 1. A search does better than chance
-// while it learns, and worse when it is near the optimum, so the rate is unknown: a gamma distribution, from what is
-// usual and from the gains so far, of which the newer count more. The figures were fitted to searches in recorded
-// spaces (docs/experiments/search.md).
+// Gains of at least a given share (added up since the last one) are modelled as a Poisson process over the logarithm of
+// the number of evaluations. The records of a random sequence are such a process with rate 1. A search does better than
+// chance while it learns, and worse when it is near the optimum, so the rate is unknown. It has a gamma distribution,
+// which combines usual searches with the gains so far; newer gains count more. The figures were fitted to searches in
+// recorded spaces (docs/experiments/search.md).
 static const double usual_gains = 0.2, usual_time = 0.5; // the gamma distribution's shape and rate
-static const double usual_pause = 0.2;                   // time without gain that is added, for the expected gain
+static const double usual_pause = 0.2;                   // added time without gain, for the expected gain
 static const double fading = 3;                          // a gain after e of n evaluations counts as (e / n)^fading
 
 struct stop_outlook stop_outlook(const struct stop *s, double share, uint64_t more, uint64_t left)
@@ -75,7 +75,7 @@ void stop_tell(struct stop *s, double objective)
 {
     if (objective < s->best) s->best = objective;
     memory_add(s->trace, s->evaluations) = s->best;
-    // The outlook reads the whole trace: it is computed again when there are 2% more evaluations.
+    // The outlook reads the whole trace, so it is only recomputed after 2% more evaluations.
     if (s->rules.until <= 0 || s->evaluations < STOP_LEAST || !isfinite(s->best) ||
         s->evaluations - s->expected_at < s->evaluations / 50)
         return;

@@ -1,8 +1,8 @@
 // When to end a search before its budget is spent, and why searches end.
 //
 //   target     an objective that is good enough is reached
-//   ceiling    so is a share of the measured ceiling: the caller turns it into a target when it knows the ceiling
-//   until      the gain that stop_outlook expects of as many evaluations again is less than this share. Not before
+//   ceiling    a share of the measured ceiling is reached: the caller turns it into a target once it knows the ceiling
+//   until      the gain that stop_outlook expects from doubling the evaluations is less than this share. Not before
 //              STOP_LEAST evaluations.
 #pragma once
 
@@ -17,14 +17,14 @@ enum search_end {
     SEARCH_GOES_ON,
     SEARCH_TARGET, // by a rule
     SEARCH_UNTIL,
-    SEARCH_INTERRUPTED, // this and the rest: by the caller
+    SEARCH_INTERRUPTED, // this and all following: by the caller
     SEARCH_TIME_UP,
     SEARCH_EVALUATIONS_USED,
     SEARCH_EXHAUSTED,    // the strategy has nothing more to propose
     SEARCH_NO_PROPOSALS, // it proposes nothing, although there are configurations left
-    SEARCH_NOT_WANTED,   // only the final
+    SEARCH_NOT_WANTED,   // only a final was wanted
 };
-const char *search_end_text(enum search_end); // "time is up": for the log and the store; "" while it continues
+const char *search_end_text(enum search_end); // "time is up", for the log and the store; "" while it continues
 
 struct stop_rules {
     double target;  // s; 0: no such rule
@@ -32,14 +32,14 @@ struct stop_rules {
     double until;   // relative; 0: no such rule
 };
 
-// Reads "1%" or "0.01" into `until`, "95% of ceiling" into `ceiling`, or "330us" into `target`; the others are then 0.
-// False: it is none of these.
+// Reads "1%" or "0.01" into `until`, "95% of ceiling" into `ceiling`, or "330us" into `target`; the others are set to
+// 0. False if the text is none of these.
 bool stop_read_until(const char *text, struct stop_rules *);
 
 // The expected benefit of more evaluations, judged by how the best has improved so far.
 struct stop_outlook {
-    double chance; // of a gain of at least the given share
-    double gain;   // expected, as a share of the best time
+    double chance; // probability of a gain of at least the given share
+    double gain;   // the expected gain, as a share of the best time
 };
 
 struct stop {
@@ -47,7 +47,7 @@ struct stop {
     double best; // INFINITY before the first valid result
     uint64_t evaluations;
     double *trace;   // best after each evaluation
-    double expected; // with the rule `until`: the gain of as many again, at `expected_at` evaluations
+    double expected; // with the rule `until`: the gain from as many again, computed at `expected_at` evaluations
     uint64_t expected_at;
 };
 
@@ -55,8 +55,8 @@ void stop_init(struct stop *, const struct stop_rules *);
 void stop_release(struct stop *);
 // Records one finished evaluation: its objective (s), or NaN for a failure.
 void stop_tell(struct stop *, double objective);
-// The expected benefit of `more` evaluations, and the chance of a gain of at least `share`. Of the last `left`
-// configurations of a space, at most these. NaN before there is a valid result.
+// The expected benefit of `more` evaluations, and the chance of a gain of at least `share`. If only `left`
+// configurations of the space remain, no more than these are counted. NaN before there is a valid result.
 struct stop_outlook stop_outlook(const struct stop *, double share, uint64_t more, uint64_t left);
 // The rule by which the search should end, or SEARCH_GOES_ON.
 enum search_end stop_check(const struct stop *);

@@ -8,32 +8,32 @@
 #include "tuner/base/memory.h"
 
 enum {
-    MAX_ROWS = 220,    // rows learnt at a fit; more are chosen from
-    AWAITED_ROWS = 32, // of these that may be awaited; of more, there is room besides
+    MAX_ROWS = 220,    // rows learnt at a fit; a longer history is sampled
+    AWAITED_ROWS = 32, // of these that may be awaited; more awaited rows are added to them
     AWAITED_MOST = 512,
-    SPARE_ROWS = 40,   // that may come until the next fit
-    BATCH = 8,         // an eighth of the outstanding proposals: so many results are learnt at once
-    BATCH_WIDE = 128,  // with more outstanding, that part grows in proportion to them
-    SMALL_BATCH = 4,   // a ranking learns first if a batch has at most so many results
-    FIT_BATCH = 8,     // so many times that for a fit, when fits change little
-    BEST_ROWS = 60,    // of a longer history: this many of the best, the rest at random
+    SPARE_ROWS = 40,   // rows that may be added before the next fit
+    BATCH = 8,         // results are learnt in batches of an eighth of the outstanding proposals
+    BATCH_WIDE = 128,  // with more proposals outstanding, that share grows in proportion to them
+    SMALL_BATCH = 4,   // a ranking learns first if a batch has at most this many results
+    FIT_BATCH = 8,     // batches between fits, once fits change little
+    BEST_ROWS = 60,    // from a longer history: this many of the best, the rest at random
     FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
     TOP = 5,           // rows whose neighbours are candidates
-    POOL = 4000,       // random candidates; spaces up to this size are looked through whole
-    PARTS = 2,         // in which candidates are drawn that serve for several proposals
-    KEPT = 512,        // of each part
-    SPREAD_FROM = 150, // results; before, a fit is made at once, and takes less
-    STEPS = 5,         // of a fit; the first has FIRST_STEPS
+    POOL = 4000,       // random candidates; spaces up to this size are searched completely
+    PARTS = 2,         // parts in which candidates are drawn if they serve several proposals
+    KEPT = 512,        // candidates kept of each part
+    SPREAD_FROM = 150, // results; before that, a fit is cheap and made all at once
+    STEPS = 5,         // steps of a fit; the first has FIRST_STEPS
     FIRST_STEPS = 20,
     MAX_NEIGHBOURS = 2000,
 };
 
-// With priors: the size of an error of theirs that is assumed before much is measured, and how many results it is
-// worth.
+// With priors: the error that they are assumed to have before much is measured, and the number of results that this
+// assumption is worth.
 static const double usual_error = 0.3;
 enum { USUAL_RESULTS = 4 };
 
-// Room for so many rows. What is in the model is kept; the process has no points then.
+// Makes room for this many rows. The model's rows are kept, but the process then has no points.
 static void make_room(struct surrogate *s, size_t rows)
 {
     size_t d = s->encoding.count;
@@ -84,8 +84,8 @@ void surrogate_release(struct surrogate *s)
     free(s->rows.features);
 }
 
-// The factor by which the model's standard deviations are widened: the hyperparameters are the likeliest ones, not all
-// likely ones, and an overconfident model explores too little.
+// The factor by which the model's standard deviations are widened. The model uses only the most likely hyperparameters
+// instead of averaging over all likely ones, and an overconfident model explores too little.
 static const double caution = 1.5;
 
 // The expected improvement of a candidate over the best.
@@ -96,8 +96,9 @@ static double improvement_expected(double best, double mean, double variance)
     return deviation * (z * 0.5 * erfc(-z * 0.7071067811865476) + 0.3989422804014327 * exp(-0.5 * z * z));
 }
 
-// An upper bound of it that needs no exp and erfc, which are most of the cost. With t = -z > 0 it is at most deviation
-// phi(t) / (1 + t^2) (Mills's ratio: Gordon 1941), and e^x is at least its series' beginning.
+// An upper bound on the expected improvement that avoids exp and erfc, which are most of the cost. With t = -z > 0, the
+// improvement is at most deviation phi(t) / (1 + t^2) (Mills's ratio: Gordon 1941), and e^x is at least the first terms
+// of its series.
 static double improvement_most(double best, double mean, double variance)
 {
     double deviation = caution * sqrt(fmax(variance, 1e-12)), t = (mean - best) / deviation, x = 0.5 * t * t;
@@ -129,7 +130,7 @@ static int compare_scored(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-// Rows learnt at a fit.
+// The most rows that are learnt at a fit.
 static size_t most_rows(const struct surrogate *s)
 {
     size_t pending = smaller_of(s->history->pending, AWAITED_MOST);
@@ -147,8 +148,8 @@ static void add_all_rows(struct surrogate *s)
 }
 
 // For a history that is too long: the best rows and a sample of the others, in random order, because the
-// hyperparameters are fitted to the first ones. The best ones resemble each other: fitted to them alone, the model is
-// far too sure of what it knows nothing about, and the search stays where it is.
+// hyperparameters are fitted to the first ones. The best ones resemble each other. If the model were fitted only to
+// them, it would be far too sure about regions that it knows nothing about, and the search would not move.
 static void choose_rows(struct surrogate *s, struct random *rng)
 {
     size_t count = s->history->count;
@@ -175,7 +176,7 @@ static void choose_rows(struct surrogate *s, struct random *rng)
     }
 }
 
-// A forgotten row stays like an awaited one until the next fit.
+// A forgotten row is treated like an awaited one until the next fit.
 static bool is_awaited(const struct surrogate *s, size_t i)
 {
     return s->history->outcomes[s->rows.row[i]] < 0;
@@ -199,7 +200,7 @@ static double expected_of_row(const struct surrogate *s, size_t i)
     return expected(s, s->rows.features + i * s->prior_weights.count);
 }
 
-// The excesses of all rows; NaN where they are awaited.
+// The slowdowns of all rows; NaN for awaited ones.
 static void find_slowdowns(struct surrogate *s)
 {
     const struct history *h = s->history;
@@ -214,7 +215,7 @@ static void find_slowdowns(struct surrogate *s)
         if (!is_awaited(s, i) && isnan(s->rows.targets[i])) s->rows.targets[i] = worst;
 }
 
-// Standardised targets of all rows; returns the best one's. Rows that are awaited get 0, the mean.
+// Computes the standardised targets of all rows, and that of the best one. Awaited rows get 0, the mean.
 static void find_targets(struct surrogate *s)
 {
     double sum = 0, squares = 0;
@@ -251,7 +252,8 @@ void surrogate_weigh(struct surrogate *s)
 }
 
 // An awaited row counts with the result that the model expects from the measured rows (the kriging believer:
-// Ginsbourger, Le Riche and Carraro 2010), so that the next proposal goes elsewhere; the best of it counts as reached.
+// Ginsbourger, Le Riche and Carraro 2010), so that the next proposal goes elsewhere. The best of these expectations
+// counts as if it had been reached.
 static void expect_awaited(struct surrogate *s)
 {
     size_t *numbers = memory_new(s->rows.count, sizeof *numbers), count = 0;
@@ -271,8 +273,8 @@ static void expect_awaited(struct surrogate *s)
     free(mean);
 }
 
-// Of the pool's candidates from `first` on, keeps those that promise most by the means and bounds of gp_means: each
-// costs time in all proposals that the pool serves for. Returns how many.
+// Adds to the pool only the most promising of these configurations, judged by the means and bounds of gp_means, because
+// each costs time in all proposals that the pool serves. Their points come first in `points`. Returns their number.
 static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float *points, size_t count)
 {
     size_t d = s->encoding.count, kept = smaller_of(count, KEPT);
@@ -296,13 +298,13 @@ static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float
     return kept;
 }
 
-// The next part of a new pool: all of it where it serves for one proposal, else one of the PARTS, so that no proposal
-// takes long.
+// Adds the next part of a new pool: the whole pool if it serves only one proposal, otherwise one of the PARTS, so that
+// no proposal takes long.
 static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng)
 {
     uint64_t size = space_size(s->space);
     size_t d = s->encoding.count, whole = size < POOL ? (size_t)size : POOL;
-    // Of a small space, every so many: neighbours in number are alike.
+    // From a small space, every `step`-th configuration is taken, because those with neighbouring numbers are alike.
     size_t first = s->pool.parts, step = used_again ? PARTS : 1, count = (whole - first + step - 1) / step;
     autofree float *points = memory_new(count * d, sizeof *points);
     autofree uint16_t *configs = memory_new(count * s->width, sizeof *configs);
@@ -330,15 +332,15 @@ static size_t batch_of(const struct surrogate *s)
     return pending > BATCH_WIDE ? batch * pending / BATCH_WIDE : batch;
 }
 
-// Hyperparameters are fitted often at first, and less often when a fit costs more and changes less, or serves for many
-// outstanding proposals: after this many results.
+// The number of results after which the hyperparameters are fitted. This happens often at first, and less often when a
+// fit costs more and changes less, or when many proposals are outstanding.
 static size_t fit_interval(const struct surrogate *s, size_t reported)
 {
     size_t batch = batch_of(s);
     return reported < 60 ? batch : reported < SPREAD_FROM ? larger_of(10, batch) : larger_of(20, FIT_BATCH * batch);
 }
 
-// The rows that the hyperparameters are fitted to: the first ones, as far as they are measured.
+// The number of rows that the hyperparameters are fitted to: the first ones, as long as they are measured.
 static size_t fit_rows(const struct surrogate *s)
 {
     size_t measured = s->rows.count;
@@ -346,8 +348,8 @@ static size_t fit_rows(const struct surrogate *s)
     return smaller_of(measured, FIT_ROWS);
 }
 
-// One step of the next fit, in a separate Gaussian process with the present data, so that no proposal takes long: the
-// model keeps the hyperparameters it has.
+// Makes one step of the next fit, so that no proposal takes long. It uses a separate Gaussian process with the present
+// data; meanwhile, the model keeps its hyperparameters.
 static void prepare_fit(struct surrogate *s)
 {
     size_t d = s->encoding.count, rows = fit_rows(s);
@@ -360,7 +362,7 @@ static void prepare_fit(struct surrogate *s)
     gp_fit_step(s->next_fit.gp, s->rows.targets, rows);
 }
 
-// Gives the model its hyperparameters, and a new pool, which is still empty.
+// Gives the model its new hyperparameters, and a new pool, which is still empty.
 static void fit(struct surrogate *s, size_t reported, bool at_once)
 {
     if (at_once)
@@ -390,7 +392,7 @@ bool surrogate_is_recent(const struct surrogate *s, size_t reported)
     return reported < s->known.reported + 2 * batch;
 }
 
-// Whether the model knows all rows, and enough of the results.
+// Whether the model knows all rows, and has learnt enough of the results.
 static bool is_up_to_date(const struct surrogate *s, size_t reported)
 {
     if (!s->known.reported_at_fit || s->known.rows < s->history->count || s->known.best != s->history->best)
@@ -412,7 +414,7 @@ void surrogate_learn(struct surrogate *s, size_t reported, struct random *rng)
     if (!renew) {
         for (size_t i = s->known.rows; i < s->history->count; i++) add_row(s, i);
         find_targets(s);
-        // As many steps as there are results, as if each had been learnt at once.
+        // Makes as many steps as there are new results, as if each had been learnt when it arrived.
         for (size_t i = 0; i < new_results && s->next_fit.steps < STEPS && !at_once; i++)
             if (reported + STEPS > s->known.reported_at_fit + every + i) prepare_fit(s);
         renew = s->next_fit.steps == STEPS;
@@ -436,7 +438,7 @@ void surrogate_await(struct surrogate *s)
 {
     size_t d = s->encoding.count, i = s->rows.count;
     if (!s->known.reported_at_fit || s->known.rows + 1 != s->history->count || i == s->rows.room)
-        return; // learnt next time
+        return; // the next surrogate_learn adds the row
     add_row(s, s->known.rows++);
     gp_add(s->gp, s->rows.points + i * d);
     s->rows.targets[i] = s->proposal.mean - expected_of_row(s, i);
@@ -448,8 +450,8 @@ void surrogate_await(struct surrogate *s)
 
 // Proposing ------------------------------------------------------------------------------------------
 
-// The best of the candidates, except below `*acquisition`; exact variances are computed only as far as the bounds leave
-// it open, and are bounds for the next proposal. Returns it, or -1, and its acquisition and variance.
+// Returns the best of the candidates, with its acquisition and variance, or -1 if none is better than `*acquisition`.
+// Exact variances are computed only if the bounds do not decide, and serve as bounds for the next proposal.
 static int64_t best_candidate(struct surrogate *s, double *acquisition, double *variance)
 {
     size_t d = s->encoding.count;
@@ -492,8 +494,8 @@ static void add_best_neighbours(struct surrogate *s)
                                                 s->candidates.room - s->candidates.count);
 }
 
-// The candidates besides the pool: new neighbours of the best rows, with their expectation and an upper bound of their
-// variance.
+// Finds the candidates in addition to the pool: new neighbours of the best rows, with their expectation and an upper
+// bound on their variance.
 static void rate_neighbours(struct surrogate *s)
 {
     size_t d = s->encoding.count, kept = 0;
@@ -522,7 +524,7 @@ static void add_pool_expectations(struct surrogate *s)
     for (size_t i = 0; i < s->pool.count; i++) s->pool.mean[i] += expected(s, s->pool.features + i * count);
 }
 
-// The best candidate of all into s->proposal.config.
+// Writes the best of all candidates to s->proposal.config.
 static void find_proposal(struct surrogate *s)
 {
     double best = -1;

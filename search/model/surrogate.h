@@ -1,11 +1,11 @@
-// A model of the cost of a space's configurations, learnt from a history, and the search for the configuration that
-// promises most.
+// A model of the cost of a space's configurations, learnt from a history, and the search for the most promising
+// configuration.
 //
 // The model is a Gaussian process over encoded configurations (encoding.h, gp.h). Targets are the logarithms of the
 // times, compressed above the best, because the exact cost of a bad configuration says little about good ones; a
-// failure counts as the worst seen, a proposal whose result is awaited as what the model expects of it. What is
-// promised is the expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). With priors, their
-// expectation is the process's mean, as far as they are trusted (prior.h).
+// failure counts as the worst time seen, and a proposal whose result is awaited counts with the model's expectation.
+// Candidates are ranked by the expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). With
+// priors, their expectation is the mean of the process, as far as they are trusted (prior.h).
 #pragma once
 
 #include "search/model/encoding.h"
@@ -16,51 +16,51 @@
 struct surrogate {
     const struct space *space;
     const struct history *history; // borrowed
-    struct arena memory;           // of what does not grow
+    struct arena memory;           // for everything that does not grow
     struct encoding encoding;
     struct gp *gp;
     size_t width;
-    // The rows of the history that the model has learnt, in the order in which the GP has them.
+    // The rows of the history that the model has learnt, in the GP's order.
     struct {
         size_t *row, count, room;
         float *points; // encoded
         double *targets;
-        float *features;          // of a row, by prior
-        double *awaited_variance; // of a row that is awaited, as its target is what is expected: by what is measured
+        float *features;          // by row, then by prior
+        double *awaited_variance; // of an awaited row, whose target is an expectation: predicted from the measured rows
     } rows;
     struct {
-        size_t rows;     // of the history that were looked at so far
-        size_t reported; // told results that the model knows, and the history's best among them
+        size_t rows;     // of the history that have been read so far
+        size_t reported; // reported results that the model knows, and the history's best among them
         int64_t best;
-        size_t reported_at_fit; // told results at the last fit
+        size_t reported_at_fit; // reported results at the last fit
     } known;
     double best_measured; // the target of the best row
-    double best_target;   // the same, or what is expected of an awaited one if that is better
+    double best_target;   // the same, or the expectation for an awaited row if that is better
     struct {
-        struct gp *gp; // what its steps are made with, one a proposal
-        size_t steps;  // that have been made
+        struct gp *gp; // the process that its steps use, one step per proposal
+        size_t steps;  // steps made so far
     } next_fit;
-    // Random configurations, renewed at every fit (all of a small space), with what the GP says of them. The parts that
-    // it has of those it is to get.
+    // Random configurations, renewed at every fit (in a small space: all of them), with the GP's predictions. `parts`
+    // is the number of parts that have been added so far.
     struct {
         uint16_t *configs;
         size_t count, parts;
         double *mean, *variance;
         float *features;
-        size_t featured; // candidates that have them: computed when a prior is trusted
+        size_t featured; // candidates that have features: computed when a prior is trusted
     } pool;
-    // What the priors expect is the model's mean: the targets are what is left of the excesses, in units of `scale`.
+    // The priors' expectation is the model's mean; the targets are the slowdowns minus this mean, in units of `scale`.
     struct prior_weights prior_weights;
     double scale;
-    // Candidates besides the pool, since the model has learnt.
+    // Candidates in addition to the pool, found since the model last learnt.
     struct {
         uint16_t *configs;
         size_t count, room;
-        bool rated; // there are candidates
+        bool rated; // the candidates have been found
         float *encoded;
         double *mean, *bound, *acquisition;
     } candidates;
-    // The last proposal, as long as it is still the best one, and what is expected of it, in the targets' units.
+    // The last proposal, while it is still the best one, and the model's expectation for it, in the targets' units.
     struct {
         bool known;
         uint16_t *config;
@@ -72,19 +72,19 @@ void surrogate_init(struct surrogate *, const struct space *, const struct histo
                     size_t prior_count);
 void surrogate_release(struct surrogate *);
 
-// Brings the model up to date with the history, of which `told` results have arrived. At least one must have been
-// measured. Where many proposals are outstanding it waits for several results: one says little then, and so much work
-// serves for several proposals.
+// Brings the model up to date with the history, in which `reported` results have arrived. At least one must have been
+// measured. If many proposals are outstanding, it waits for several results, because a single one then says little, and
+// one update serves several proposals.
 void surrogate_learn(struct surrogate *, size_t reported, struct random *);
-// Whether a ranking may do without learning: results are learnt in large batches, the model knows all rows, and fewer
-// results than two batches have come since it learnt.
+// Whether a ranking may skip learning: results are learnt in large batches, the model knows all rows, and fewer than
+// two batches of results have arrived since it last learnt.
 bool surrogate_is_recent(const struct surrogate *, size_t reported);
-// What surrogate_propose has returned is now the last row of the history, and pending.
+// Call this after the proposal of surrogate_propose has become the last row of the history, and is pending.
 void surrogate_await(struct surrogate *);
-// Works out how far to trust the priors (s->trust), before the model learns for the first time.
+// Works out how far to trust the priors (s->prior_weights), before the model learns for the first time.
 void surrogate_weigh(struct surrogate *);
-// The new configuration (without a row) of the highest expected improvement among the pool and the neighbours of the
-// best rows. Returns its expected improvement, or -1 when nothing new was found.
+// Finds the new configuration (without a row) with the highest expected improvement among the pool and the neighbours
+// of the best rows. Returns its expected improvement, or -1 if nothing new was found.
 double surrogate_propose(struct surrogate *, uint16_t *config);
 // The expected improvement of each of these configurations, judged only by measurements.
 void surrogate_acquisitions(struct surrogate *, const uint16_t *const *configs, size_t count, double *acquisition);

@@ -22,7 +22,7 @@ struct trees {
     uint32_t node_count;
     size_t node_room;
     uint32_t *roots;
-    // while growing
+    // used while growing
     const float *points;
     const double *targets;
     uint32_t *order;
@@ -59,7 +59,7 @@ struct split {
     double gain;
 };
 
-// A random threshold of one dimension, and by how much it lowers the squared error. Gain is negative when the split is
+// A random threshold in one dimension, and how much it lowers the squared error. The gain is negative if the split is
 // useless.
 static struct split try_split(struct trees *t, const uint32_t *order, size_t count, size_t dimension)
 {
@@ -109,7 +109,7 @@ static uint32_t grow(struct trees *t, uint32_t *order, size_t count)
         memory_swap(order[i], order[left]);
         left++;
     }
-    // Halves have points and shrink, so the depth is at most the number of points.
+    // Both halves have points, so they shrink, and the depth is at most the number of points.
     uint32_t l = grow(t, order, left), r = grow(t, order + left, count - left);
     t->nodes[node].dimension = best.dimension;
     t->nodes[node].threshold = best.threshold;

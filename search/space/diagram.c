@@ -29,13 +29,14 @@ void draft_release(struct draft_level *level)
     *level = (struct draft_level){0};
 }
 
-// The diagram while it grows from the last level up, with a hash table of a level's finished states by their edges.
+// The diagram while it is built from the last level up, with a hash table of a level's finished states, keyed by their
+// edges.
 struct build {
     struct draft_level all; // the finished states of all levels, and the edges of the next one
     struct hash_index index;
 };
 
-// Whether a state has the edges past the last state.
+// Whether a state has the same edges as those written after the last state.
 static bool same_edges(const void *build, size_t state)
 {
     const struct draft_level *d = &((const struct build *)build)->all;
@@ -44,7 +45,8 @@ static bool same_edges(const void *build, size_t state)
            memcmp(d->child + first, d->child + from, count * sizeof *d->child) == 0;
 }
 
-// The edges past the last state become a state, or are dropped in favour of an equal one. UINT32_MAX: there are none.
+// Makes a state from the edges after the last state, or drops them if an equal state exists. Returns the state, or
+// UINT32_MAX if there are no edges.
 static uint32_t finish_state(struct build *b)
 {
     struct draft_level *d = &b->all;
@@ -133,7 +135,7 @@ void diagram_release(struct diagram *d)
 uint32_t diagram_first(const struct diagram *d, uint32_t state, uint16_t value)
 {
     uint32_t low = d->begin[state], high = d->begin[state + 1];
-    // Mostly every value has an edge, and then the place is known.
+    // Usually every value has an edge, so the position is known.
     if ((uint64_t)low + value < high && d->value[low + value] == value) return low + value;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;

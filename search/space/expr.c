@@ -1,5 +1,5 @@
 // Parsing and evaluation of expressions (expr.h). A recursive-descent parser writes the tree as an array in post-order;
-// evaluation recurses over that array. Writing an expression as C is in expr_c.c.
+// evaluation recurses over that array. expr_c.c writes expressions as C.
 #include "search/space/expr.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-// What is nested, and what is a long chain: both are evaluated by recursion.
+// Limits on nesting and on long chains, because both are evaluated by recursion.
 enum { MAX_DEPTH = 256, MAX_NODES = 36000 };
 
 enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_TEXT, TOKEN_SIGN };
@@ -33,7 +33,7 @@ struct parser {
     bool failed;
 };
 
-// Types of subexpressions are found from the nodes while parsing: strings may only be compared.
+// The type of a subexpression. It is needed while parsing, because strings may only be compared.
 static enum expr_type type_of(const struct parser *p, int node)
 {
     const struct expr_node *n = &p->expr->nodes[node];
@@ -42,7 +42,7 @@ static enum expr_type type_of(const struct parser *p, int node)
     return EXPR_INT;
 }
 
-// What other languages and tuners write, and what it is here.
+// Notations of other languages and tuners, and their counterparts here.
 static const struct {
     const char *theirs, *ours;
 } foreign[] = {
@@ -67,7 +67,8 @@ static const struct {
     {"=", "for equality write '=='"},
 };
 
-// The row for the word or the sign at a place of a text; signs may have been read by half. "" where there is none.
+// The advice for the word or the sign at a place of the text, or "" if there is none. The parser may already have read
+// half of the sign.
 static const char *foreign_at(const char *text, size_t where)
 {
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
@@ -162,7 +163,7 @@ static int add_node(struct parser *p, struct expr_node node)
 
 static int parse_choice(struct parser *p);
 
-// A node with its operands' types checked.
+// Adds an operation's node after checking the types of its operands.
 static int combine(struct parser *p, enum expr_op op, size_t column, int a, int b, int c)
 {
     if (p->failed) return -1;
@@ -196,7 +197,7 @@ static int parse_call(struct parser *p, const char *name, size_t length, size_t 
     enum expr_op op = (enum expr_op)f->op;
     next_token(p); // the parenthesis
     int first = parse_choice(p), arguments = 1;
-    // min and max of many are a chain of two-operand nodes.
+    // min and max of many values become a chain of two-operand nodes.
     while (!p->failed && is_sign(p, ",")) {
         next_token(p);
         int other = parse_choice(p);
@@ -222,7 +223,7 @@ static int unknown_name(struct parser *p, const char *name)
     return -1;
 }
 
-// The node of the current token.
+// Adds a node for the current token.
 static int add_leaf(struct parser *p, enum expr_op op, int slot, int64_t value)
 {
     int column = (int)p->start + 1;
@@ -275,7 +276,7 @@ static int parse_primary(struct parser *p)
     return fail_at(p, p->start, p->kind == TOKEN_END ? "unexpected end" : "expected a value");
 }
 
-// The operators of one operand; a plus means nothing.
+// The operators with one operand; a plus has no effect.
 static const struct expr_operator signs[] = {
     {"-", 0, OP_NEGATE}, {"~", 0, OP_INVERT}, {"!", 0, OP_NOT}, {"+", 0, OP_CONSTANT}, {0}};
 

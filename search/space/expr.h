@@ -6,8 +6,8 @@
 // string-valued name. Dotted names such as `device.max_shared` are ordinary names. && || ?: evaluate lazily.
 //
 // An expression is parsed once against a symbol table and then evaluated on an array of values; evaluation
-// allocates nothing. Division by zero and overflow are evaluation errors, with the place in the text. The three lowest
-// values of int64_t count as overflow.
+// allocates nothing. Division by zero and overflow are evaluation errors, reported with their place in the text. The
+// three lowest values of int64_t count as overflow.
 #pragma once
 
 #include <stdbool.h>
@@ -16,11 +16,11 @@
 
 #include "tuner/base/error.h"
 
-// Expressions are of integers: a name whose values have decimals (EXPR_REAL) is refused where it is read.
+// Expressions compute with integers: one that uses a name whose values have decimals (EXPR_REAL) is refused.
 enum expr_type { EXPR_INT, EXPR_STRING, EXPR_REAL };
 
 // The names that expressions may use. Slot i of the value array belongs to name i. The value of a name of type
-// EXPR_STRING is the id that symbols_intern() gave to its text. Grows by symbols_add.
+// EXPR_STRING is the id that symbols_intern() gave to its text. symbols_add adds to it.
 struct symbols;
 
 struct symbols *symbols_new(void);
@@ -28,8 +28,9 @@ void symbols_free(struct symbols *);
 // Returns the slot (>= 0), or -1 with a message if the name already exists or is not a C identifier (dots allowed).
 int symbols_add(struct symbols *, const char *name, enum expr_type type, struct error *);
 int symbols_find(const struct symbols *, const char *name); // slot, or -1
-// A name that only some expressions know is hidden from those that are parsed afterwards, and shown again for others:
-// symbols_show returns the slot of a hidden name, or -1 where there is none. Expressions keep their slots.
+// For names that only some expressions may use: a hidden name is unknown to expressions that are parsed while it is
+// hidden. symbols_show makes it known again and returns its slot, or -1 if no such name is hidden. Expressions that are
+// already parsed keep their slots.
 void symbols_hide(struct symbols *, int slot);
 int symbols_show(struct symbols *, const char *name);
 size_t symbols_count(const struct symbols *);
@@ -40,14 +41,14 @@ const char *symbols_nearest(const struct symbols *, const char *name);
 int64_t symbols_intern(struct symbols *, const char *text);   // id of a string value
 const char *symbols_text(const struct symbols *, int64_t id); // its text, or NULL
 
-// What expressions are made of, for parsing and for documents. Both tables end with NULL.
+// The functions and operators of expressions, for parsing and for documents. Both tables end with NULL.
 struct expr_function {
     const char *name;
     int op; // an enum expr_op
     int least, most;
     const char *shown, *meaning; // "ceil_div(a, b)"
 };
-struct expr_operator { // of two operands
+struct expr_operator { // with two operands
     const char *sign;
     int level; // binds more tightly than operators of lower levels
     int op;    // an enum expr_op
@@ -57,8 +58,8 @@ extern const struct expr_operator expr_operators[];
 
 struct expr;
 
-// Parses. On failure returns NULL with "expected ')' at column 12: 'A * (B + 1'", or "unknown name 'BLOK_M'; did you
-// mean 'BLOCK_M'?". The table must outlive the expression. Free with expr_free.
+// Parses. On failure returns NULL with a message: "expected ')' at column 12: 'A * (B + 1'", or "unknown name 'BLOK_M';
+// did you mean 'BLOCK_M'?". The table must outlive the expression. Free with expr_free.
 struct expr *expr_parse(const char *text, struct symbols *, struct error *);
 void expr_free(struct expr *);
 const char *expr_text(const struct expr *); // the text as given
@@ -66,14 +67,14 @@ const char *expr_text(const struct expr *); // the text as given
 // The value in *result, or -1 with a message ("division by zero at column 5: 'M / X'").
 int expr_eval(const struct expr *, const int64_t *values, int64_t *result, struct error *);
 
-// Slots that the expression reads, ascending, without repeats; the array belongs to the expression.
+// The slots that the expression reads, ascending, without duplicates; the array belongs to the expression.
 const int *expr_slots(const struct expr *, size_t *count);
 
-// Writes the expression as C source. `name(user, slot)` gives the C text for a name (borrowed); functions come out as
-// `prefix##ceil_div(...)` etc. A string comparison comes out as 0 or 1 when `constant(user, slot, &value)` knows both
+// Writes the expression as C source. `name(user, slot)` gives the C text for a name (borrowed); functions are written
+// as `prefix##ceil_div(...)` etc. A string comparison is written as 0 or 1 if `constant(user, slot, &value)` knows both
 // sides. Any subexpression whose names are all constant is folded. Returns a malloc'ed string, or NULL with a message.
 char *expr_to_c(const struct expr *, const char *prefix, const char *(*name)(void *user, int slot),
                 bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *);
-// The same as Python, which needs the functions div and rem, the quotient rounded towards 0 and its remainder.
+// The same in Python. The text needs two functions: div, the quotient rounded towards 0, and rem, its remainder.
 char *expr_to_python(const struct expr *, const char *(*name)(void *user, int slot),
                      bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *);

@@ -22,8 +22,8 @@ struct writer {
     struct text out;
 };
 
-// The value of a subexpression if all names that its evaluation reads are constant (EXPR_UNKNOWN: they are not). The
-// message of any other failure is set.
+// The value of a subexpression if all names that its evaluation reads are constant; otherwise EXPR_UNKNOWN. Any other
+// failure sets the error message.
 static enum expr_failure fold(struct writer *w, int index, int64_t *value)
 {
     int column = 0;
@@ -36,7 +36,8 @@ static enum expr_failure fold(struct writer *w, int index, int64_t *value)
 
 static int write_node(struct writer *w, int index, bool outermost);
 
-// The operands, with `between` after the first and `last` after the second; they need no parentheses where `apart`.
+// Writes the operands, with `between` after the first and `last` after the second. With `apart` they need no
+// parentheses.
 static int write_operands(struct writer *w, const struct expr_node *n, bool apart, const char *between,
                           const char *last)
 {
@@ -61,7 +62,7 @@ static int write_compound(struct writer *w, const struct expr_node *n, bool oute
     return 0;
 }
 
-// Python divides towards minus infinity, and `and` and `or` give one of their operands.
+// Unlike in C, division in Python rounds towards minus infinity, and `and` and `or` return one of their operands.
 static int write_python(struct writer *w, const struct expr_node *n, bool outermost)
 {
     const bool lazy = n->op == OP_AND || n->op == OP_OR;
@@ -98,7 +99,7 @@ static int write_node(struct writer *w, int index, bool outermost)
         bool string = n->op == OP_TEXT || (n->op == OP_NAME && symbols_type(w->expr->symbols, n->slot) == EXPR_STRING);
         if (string) return error_set(w->err, "a string cannot be written as C: '%s'", w->expr->text);
         char digits[32];
-        // A literal past 2^31 needs the suffix in C90 only, but a header may be read by any compiler.
+        // A literal beyond 2^31 needs the suffix only in C90, but a header may be read by any compiler.
         snprintf(digits, sizeof digits, value < 0 && !outermost ? "(%" PRId64 "%s)" : "%" PRId64 "%s", value,
                  w->prefix && (value > INT32_MAX || value < -INT32_MAX) ? "LL" : "");
         text_add(&w->out, "%s", digits);
@@ -111,7 +112,7 @@ static int write_node(struct writer *w, int index, bool outermost)
         text_add(&w->out, "%s", w->name(w->user, n->slot));
         return 0;
     }
-    // A lazy operation whose first operand is known is only its other operand.
+    // If the first operand of a lazy operation is known, only one of the other operands is written.
     int64_t known;
     if (n->op == OP_CHOOSE && !fold(w, n->a, &known)) return write_node(w, known ? n->b : n->c, outermost);
     return w->prefix ? write_compound(w, n, outermost) : write_python(w, n, outermost);

@@ -46,14 +46,14 @@ enum expr_op {
     OP_CHOOSE,
 };
 
-// The largest magnitude of a value. Patterns at the lower end are reserved as marks for the space's evaluator.
+// The largest magnitude of a value. Values below the minimum are reserved as marks for the space's evaluator.
 #define EXPR_VALUE_MAX INT64_MAX
 #define EXPR_VALUE_MIN (INT64_MIN + 3)
 
 struct expr_node {
     enum expr_op op;
     int column;    // 1-based place in the text, for messages
-    int a, b, c;   // operands: indices of earlier nodes, -1 where there is none
+    int a, b, c;   // operands: indices of earlier nodes, -1 if there is none
     int slot;      // OP_NAME
     int64_t value; // OP_CONSTANT, OP_TEXT
 };
@@ -79,21 +79,21 @@ enum expr_failure {
 int expr_arity(enum expr_op op);
 int expr_compare_ints(const void *, const void *); // for qsort
 
-// One strict operation (neither a leaf nor a lazy one) on values; b is ignored where there is one operand.
+// Applies a strict operation (neither a leaf nor a lazy one) to values; b is ignored if it has one operand.
 enum expr_failure expr_apply(enum expr_op op, int64_t a, int64_t b, int64_t *result);
 const char *expr_failure_text(enum expr_failure);
 
-// Where an evaluation takes the values of names from: `values` by slot, or, where that is NULL, `constant`, which is
-// false for a name without a value (so is NULL).
+// Where an evaluation gets the values of names: from `values`, by slot, or if that is NULL, from `constant`, which
+// returns false for a name without a value. If both are NULL, no name has a value.
 struct expr_scope {
     const int64_t *values;
     bool (*constant)(void *user, int slot, int64_t *value);
     void *user;
 };
-// The value of a node. For a failure, *column is its place in the text. EXPR_UNKNOWN: it depends on a name without a
-// value, and what does not depend on one does not fail.
+// The value of a node. On failure, *column is the place in the text. EXPR_UNKNOWN: the value depends on a name without
+// a value, and no part that can be evaluated fails.
 enum expr_failure expr_evaluate(const struct expr *, int node, const struct expr_scope *, int64_t *result, int *column);
 
-// What an expression calls an operation of one or two operands: a function's name, or an operator's sign.
-const char *expr_function_name(enum expr_op op); // NULL: it is not a function
-const char *expr_operator_sign(enum expr_op op); // NULL: it is not an operator
+// How an operation with one or two operands is written in an expression: as a function's name or an operator's sign.
+const char *expr_function_name(enum expr_op op); // NULL if it is not a function
+const char *expr_operator_sign(enum expr_op op); // NULL if it is not an operator

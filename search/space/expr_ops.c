@@ -25,7 +25,7 @@ const char *expr_failure_text(enum expr_failure failure)
     return texts[failure];
 }
 
-// Why the operation has no value, whatever its size would be.
+// Why the operation has no value, apart from overflow.
 static enum expr_failure undefined(enum expr_op op, int64_t a, int64_t b)
 {
     if (op == OP_LOG2) return a < 1 ? EXPR_BAD_LOG2 : EXPR_FINE;
@@ -34,7 +34,7 @@ static enum expr_failure undefined(enum expr_op op, int64_t a, int64_t b)
     return divides && b == 0 ? EXPR_DIVISION_BY_ZERO : EXPR_FINE;
 }
 
-// The value in twice the bits, where nothing overflows. EXPR_VALUE_MIN keeps INT64_MIN out of the operands.
+// The value in 128 bits, where nothing overflows. EXPR_VALUE_MIN keeps INT64_MIN out of the operands.
 static __int128 exact(enum expr_op op, int64_t a, int64_t b)
 {
     switch (op) {

@@ -1,18 +1,18 @@
-// Functions that the headers written by sweetspot also have: those that expressions call, and the selector among
+// Functions that are also in the headers that sweetspot writes: the functions of expressions, and the selector among
 // several kernels with its wave model.
 //
-// Their text is fn_arithmetic.h and fn_selector.h: C99, C++ and CUDA at once, without includes. Here they are included
-// as functions that begin with fn_. tuner/base/embedded.c carries the same text in the program, and
+// Their text, in fn_arithmetic.h and fn_selector.h, is valid C99, C++ and CUDA and includes nothing. Here they are
+// included as functions that begin with fn_. tuner/base/embedded.c carries the same text in the program, and
 // tuner/header/header_text.c writes it into a header with the macros filled in: FN(name) is <job>_fn_name there, so
-// that headers of several jobs can be included together. So the driver and a header cannot disagree about
-// the kernel to select. Both texts call no functions from outside.
+// that headers of several jobs can be included together. So the driver and a header cannot disagree about the kernel to
+// select. Neither text calls functions defined elsewhere.
 #pragma once
 
 #include <stdint.h>
 
 #define FN(name) fn_##name
 #define FN_FUNCTION static inline
-#define FN_INTEGER int64_t // of arrays of sizes; a header's are long long
+#define FN_INTEGER int64_t // for arrays of sizes; in headers it is long long
 
 #include "search/space/fn_arithmetic.h"
 #include "search/space/fn_selector.h"

@@ -1,5 +1,5 @@
-// The functions of expressions, and the ratio of two sizes (fn.h says what FN is; a header has what follows the first
-// empty line).
+// The functions of expressions, and the ratio of two sizes (FN is explained in fn.h; headers contain the text after the
+// first empty line).
 
 // The quotient rounded towards plus infinity; b is not 0.
 FN_FUNCTION long long FN(ceil_div)(long long a, long long b)

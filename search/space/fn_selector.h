@@ -1,15 +1,15 @@
-// The selector among several kernels and its wave model (fn.h says what FN is; a header has what follows the first
-// empty line).
+// The selector among several kernels and its wave model (FN is explained in fn.h; headers contain the text after the
+// first empty line).
 
-// The largest power of two up to 8 that divides a size, as its logarithm: a kernel that loads 16 bytes at a time is
-// good only for some sizes.
+// The logarithm of the largest power of two, up to 8, that divides a size. It matters because a kernel that loads 16
+// bytes at a time suits only some sizes.
 FN_FUNCTION int FN(alignment)(long long size)
 {
     return size % 8 == 0 ? 3 : size % 4 == 0 ? 2 : size % 2 == 0;
 }
 
-// How far apart two problems are: the product of the ratios of their sizes, twice as far for each size with another
-// alignment. 1: the same sizes.
+// The distance between two problems: the product of the ratios of their sizes, doubled for each size whose alignment
+// differs. It is 1 if the sizes are equal.
 FN_FUNCTION double FN(distance)(const FN_INTEGER *a, const FN_INTEGER *b, int sizes)
 {
     double distance = 1;
@@ -19,9 +19,9 @@ FN_FUNCTION double FN(distance)(const FN_INTEGER *a, const FN_INTEGER *b, int si
     return distance;
 }
 
-// The wave model. A kernel's times on two problems are expected to be in proportion to the work of a block times the
-// waves of blocks: work / blocks * ceil(blocks / at_once), where the device holds so many blocks at once. blocks below
-// 1: unknown; the time is then in proportion to the work.
+// The wave model. A kernel's time on a problem is expected to be proportional to the work per block times the number of
+// waves: work / blocks * ceil(blocks / at_once), where the device holds `at_once` blocks at a time. If `blocks` is
+// below 1, their number is unknown, and the time is taken to be proportional to the work.
 FN_FUNCTION double FN(relative_time)(double work, double blocks, double at_once)
 {
     double waves;
@@ -32,14 +32,15 @@ FN_FUNCTION double FN(relative_time)(double work, double blocks, double at_once)
     return work / blocks * waves;
 }
 
-// A selection of the kernel that is expected to be the fastest on a problem. The kernels are taken one after another.
-// Each is expected to take what it took on the three nearest problems that it was timed on, in proportion to its
-// relative times, weighted by one over the distance; on a problem that it was timed on, what it took there.
+// The state of selecting the kernel that is expected to be the fastest on a problem. The kernels are considered one
+// after another. A kernel's expected time is an average of its times on the three nearest problems that it was timed
+// on, scaled by its relative times and weighted by the inverse of the distance. On a problem that it was timed on, it
+// is the time measured there.
 struct FN(selection) {
-    int kernel;                     // expected to be the fastest of those taken so far; -1: none
+    int kernel;                     // expected to be the fastest of those considered so far; -1: none
     double least;                   // its expected time, s
-    int count;                      // nearest problems of the kernel that is being taken, nearest first
-    double distance[3], seconds[3]; // theirs; seconds in proportion to the relative times
+    int count;                      // nearest problems of the current kernel, nearest first
+    double distance[3], seconds[3]; // for these problems; seconds scaled by the relative times
 };
 
 FN_FUNCTION struct FN(selection) FN(selection_begin)(void)
@@ -48,7 +49,7 @@ FN_FUNCTION struct FN(selection) FN(selection_begin)(void)
     return s;
 }
 
-// A problem that the kernel was timed on (there), and the one to select for (here).
+// Adds a problem that the kernel was timed on (there); `here` is the problem to select for.
 FN_FUNCTION void FN(selection_add)(struct FN(selection) * s, const FN_INTEGER *here, const FN_INTEGER *there, int sizes,
                                    double seconds, double relative_here, double relative_there)
 {
@@ -64,7 +65,8 @@ FN_FUNCTION void FN(selection_add)(struct FN(selection) * s, const FN_INTEGER *h
     s->seconds[k] = seconds * (relative_here / relative_there);
 }
 
-// The kernel's problems have all been added: it is selected where it is faster than those before.
+// Call this after adding all problems of a kernel. The kernel is selected if it is expected to be faster than those
+// before.
 FN_FUNCTION void FN(selection_take)(struct FN(selection) * s, int kernel)
 {
     const int count = s->count && s->distance[0] <= 1 ? 1 : s->count;

@@ -39,7 +39,7 @@ uint64_t random_next(struct random *r)
 uint64_t random_below(struct random *r, uint64_t bound)
 {
     assert(bound >= 1);
-    // Values under (2^64 mod bound) would make the small remainders likelier: draw again.
+    // Values under (2^64 mod bound) would make small remainders more likely, so they are drawn again.
     uint64_t reject = (0 - bound) % bound;
     uint64_t x;
     do x = random_next(r);

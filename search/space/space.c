@@ -49,7 +49,7 @@ static bool is_text(enum parameter_kind kind)
     return kind == PARAMETER_STRING || kind == PARAMETER_REAL;
 }
 
-// The text of a value; `digits` is room for an integer's.
+// The text of a value; `digits` is the buffer for an integer's text.
 static const char *value_text(const struct space *s, const struct parameter *p, size_t index, char digits[32])
 {
     if (is_text(p->kind)) {

@@ -1,15 +1,15 @@
 // The search space: tuning parameters, the constraints between them, and the valid configurations.
 //
-// A configuration is an array of value *indices*, one uint16_t a parameter, in the order in which the parameters were
-// added: it names values, needs no allocation, and hashes and compares as plain bytes. Valid configurations are
-// numbered 0 .. space_size-1 in lexicographic order of their value indices, the parameters taken in an order that is
-// chosen for the space (and is the same whenever the same space is built); the numbering is exact and needs no table of
-// all configurations (see space_build.c and diagram.c), so that spaces of 10^12 combinations can be counted, indexed
-// and sampled.
+// A configuration is an array of value *indices*, one uint16_t per parameter, in the order in which the parameters were
+// added. It needs no allocation, and is hashed and compared as plain bytes. Valid configurations are numbered 0 ..
+// space_size-1 in lexicographic order of their value indices. For this, the parameters are put in an order that is
+// chosen for the space and is the same whenever the same space is built. The numbering is exact and needs no table of
+// all configurations (see space_build.c and diagram.c), so spaces of 10^12 combinations can be counted, indexed and
+// sampled.
 //
-// A configuration is valid when every constraint holds. A constraint that cannot be evaluated (x % 0) matters only on
-// configurations that no other constraint removes, whatever the order of the constraints; there it is an error of the
-// space.
+// A configuration is valid when every constraint holds. A constraint that cannot be evaluated (x % 0) on a
+// configuration is an error of the space, unless another constraint removes that configuration. The order of the
+// constraints does not matter.
 #pragma once
 
 #include <stdbool.h>
@@ -23,8 +23,8 @@ enum { SPACE_MAX_PARAMETERS = 64, SPACE_MAX_VALUES = 65535 };
 
 enum parameter_kind {
     PARAMETER_INT,    // integer values, ordered as given
-    PARAMETER_STRING, // no order: neighbours differ in any value
-    PARAMETER_UNROLL, // integers in the notation 0 no pragma, 1 `#pragma unroll`, n `#pragma unroll n`; ordered
+    PARAMETER_STRING, // no order: every other value is a neighbour
+    PARAMETER_UNROLL, // 0: no pragma, 1: `#pragma unroll`, n: `#pragma unroll n`; ordered
     PARAMETER_REAL,   // decimals, kept as texts, in numerical order
 };
 
@@ -43,26 +43,26 @@ struct space;
 struct space *space_new(struct symbols *);
 void space_free(struct space *);
 
-// Adds a parameter and its name to the symbol table. Copies. -1 with a message: no value, duplicate value, duplicate
-// name.
+// Adds a parameter, and its name to the symbol table. Copies its arguments. -1 with a message if there is no value, or
+// a duplicate value or name.
 int space_add_parameter(struct space *, const char *name, enum parameter_kind kind, const int64_t *values, size_t count,
                         struct error *);
-// A name that is the same for all configurations (device limit, problem size). Value array slot is set.
+// Sets a name that has the same value for all configurations (device limit, problem size). space_values fills its slot.
 int space_set_constant(struct space *, const char *name, int64_t value, struct error *);
-// A derived name: an expression over parameters, constants and earlier derived names. It must have a value for every
-// valid configuration.
+// Adds a derived name: an expression over parameters, constants and earlier derived names. It must have a value for
+// every valid configuration.
 int space_add_derived(struct space *, const char *name, const char *text, struct error *);
-// A constraint: a configuration is valid when every constraint is non-zero. Returns its number, or -1.
+// Adds a constraint: a configuration is valid if every constraint is non-zero. Returns its number, or -1.
 int space_add_constraint(struct space *, const char *text, struct error *);
 
-// Builds the index. -1 with a message: a constraint failed to evaluate (division by zero: which constraint, which
-// configuration), no valid configuration (and which constraint, or which pair, excludes all). *bad_constraint (may be
-// NULL) gets the number of that constraint or -1.
+// Builds the index. -1 with a message if a constraint cannot be evaluated (a division by zero; the message names the
+// constraint and the configuration) or no configuration is valid (it names the constraint, or a minimal set of them,
+// that excludes all). *bad_constraint (may be NULL) gets the number of that constraint, or -1.
 int space_build(struct space *, int *bad_constraint, struct error *);
 
-// Replaces constraints and space_build: the valid configurations are the `count` given ones (a recorded space).
-// `configs` holds them one after another, in any order; copied. -1 with a message: none, one listed twice, an index
-// that is out of range.
+// Used in place of constraints and space_build, for a recorded space: exactly the `count` given configurations are
+// valid. `configs` holds them one after another, in any order, and is copied. -1 with a message if there are none, one
+// is listed twice, or an index is out of range.
 int space_build_from_list(struct space *, const uint16_t *configs, size_t count, struct error *);
 
 size_t space_parameter_count(const struct space *);
@@ -72,8 +72,8 @@ size_t space_constraint_count(const struct space *);
 const char *space_constraint_text(const struct space *, size_t i);
 double space_raw_size(const struct space *); // product of the value counts
 uint64_t space_size(const struct space *);   // valid configurations (saturates at UINT64_MAX)
-// How many raw configurations the constraint removes by itself (a double: raw sizes may exceed 2^64), including those
-// on which it cannot be evaluated. Counted by a separate diagram; NaN where that would be too large.
+// The number of raw configurations that the constraint removes by itself (a double, because raw sizes may exceed 2^64),
+// including those on which it cannot be evaluated. Counted with a separate diagram; NaN if that would be too large.
 double space_removed_by(const struct space *, size_t constraint);
 
 void space_get(const struct space *, uint64_t index, uint16_t *config); // index -> configuration
@@ -84,19 +84,19 @@ void space_sample(const struct space *, struct random *, uint16_t *config); // u
 // Valid configurations that differ in the value of one parameter. Writes up to `max` configurations one after another
 // and returns how many there are.
 size_t space_neighbours(const struct space *, const uint16_t *config, uint16_t *out, size_t max);
-size_t space_neighbour_room(const struct space *); // an upper bound of how many there are
-// The valid configuration nearest to any array of value indices (as few changed parameters as the search finds): for
-// crossovers and for strategies that work in the continuous. Returns the number of parameters changed.
+size_t space_neighbour_room(const struct space *); // an upper bound on their number
+// Changes an array of value indices into a valid configuration near it, with as few changed parameters as the search
+// finds. For crossovers, and for strategies that work in a continuous space. Returns the number of parameters changed.
 size_t space_repair(const struct space *, struct random *, uint16_t *config);
 
 // Fills the value array (symbols_count entries): constants, the configuration's parameters, derived names in order.
 // -1 with a message if a derived expression fails.
 int space_values(const struct space *, const uint16_t *config, int64_t *values, struct error *);
 
-// The text of a parameter's value, "128" or "shuffle"; `digits` is room for an integer's.
+// The text of a parameter's value, "128" or "shuffle"; `digits` is the buffer for an integer's text.
 const char *space_value_text(const struct space *, size_t parameter, size_t value, char digits[32]);
 
-// "BLOCK_M=128,REDUCTION=shuffle": the canonical text, parameters in order; malloc'ed. space_parse reads it back (names
-// in any order, all present): 0, or -1 with a message.
+// "BLOCK_M=128,REDUCTION=shuffle": the canonical text, parameters in order; malloc'ed. space_parse reads it back; all
+// names must be present, in any order. 0, or -1 with a message.
 char *space_text(const struct space *, const uint16_t *config);
 int space_parse(const struct space *, const char *text, uint16_t *config, struct error *);

@@ -1,9 +1,9 @@
 // From constraints to the diagram of the valid configurations (diagram.c), level by level.
 //
-// A state is what the undecided constraints need to know about the parameters fixed so far: not the parameters'
-// values, but the values of the largest known subexpressions. 8 by 2 and 4 by 4 threads are one state when only their
-// product matters later. A constraint removes a state on the level that decides it. The published space `hotspot` (22.2
-// million raw, 349,853 valid) takes a hundred thousand edges and ten milliseconds.
+// A state holds what the undecided constraints need to know about the parameters fixed so far. These are not the
+// parameters' values, but the values of the largest known subexpressions. 8 by 2 and 4 by 4 threads are one state if
+// only their product matters later. A constraint removes a state on the level that decides it. The published space
+// `hotspot` (22.2 million raw configurations, 349,853 valid) takes a hundred thousand edges and ten milliseconds.
 //
 // A failed evaluation (x % 0) is a separate value: it counts only on configurations that no other constraint removes.
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include "search/space/space_internal.h"
 #include "tuner/base/memory.h"
 
-// Past this many edges (6 bytes each) the constraints tie the parameters together too closely for an index.
+// With more edges than this (6 bytes each), the constraints tie the parameters together too closely for an index.
 enum { MAX_EDGES = 4 * 1000 * 1000 };
 
-// What happens on one level.
+// The work on one level.
 struct level_plan {
-    int leaf;     // the parameter's node, -1 where no constraint reads it
+    int leaf;     // the parameter's node, -1 if no constraint reads it
     int *touched; // nodes that may get a value, operands first
     int touched_count;
     int *layout; // the nodes whose values are the state after this level
@@ -30,18 +30,18 @@ struct plan {
     int *roots;
     size_t root_count;
     bool *is_root;
-    // Of each node: the level where its value may be known, where it is known for certain, where it is last read; -1 is
-    // before the first level (constants) or never.
+    // For each node: the level from which its value may be known, from which it is certainly known, and where it is
+    // last read. -1 means before the first level (constants), or never read.
     int *first_level, *last_level, *last_use;
     int level_count;
     struct level_plan *levels;
     int *pool; // memory of the lists
 };
 
-// The states of one level while they are found.
+// The states of one level that have been found so far.
 struct state_table {
     int width;
-    int64_t *values; // width entries a state
+    int64_t *values; // width entries per state
     uint32_t count;
     size_t room; // for values
     struct hash_index index;
@@ -67,8 +67,8 @@ static void order_operands(const struct graph *g, const struct graph_node *n, co
     }
 }
 
-// Rewrites the graph for the order of levels: sums and products become chains that take their operands as these become
-// known, so that of three factors the product of the first two is all that is kept.
+// Rewrites the graph for the order of levels: sums and products become chains that combine their operands in the order
+// in which they become known, so that once two of three factors are known, only their product is kept.
 static void lower(struct plan *plan, const struct constraint_graph *cg, const int *level_of)
 {
     const struct graph *from = &cg->graph;
@@ -139,7 +139,7 @@ static void plan_level(struct plan *plan, int l, int parameter)
         if (n->op == OP_CONSTANT || !n->live || plan->first_level[i] > l) continue;
         if (n->mask & bit) lp->touched[lp->touched_count++] = i;
         if (n->mask & bit && n->op == OP_NAME) lp->leaf = i;
-        // A root that may fail is remembered to the end.
+        // A root that may fail is kept until the end.
         bool used = plan->last_use[i] > l || (plan->is_root[i] && (plan->last_level[i] > l || n->may_fail));
         if (used) lp->layout[lp->layout_count++] = i;
     }
@@ -207,11 +207,12 @@ static bool is_fresh(const void *table, size_t state)
 {
     const struct state_table *t = table;
     size_t width = (size_t)t->width;
-    // A state of no values has no array.
+    // A state without values has no array.
     return !width || memcmp(t->values + state * width, t->values + t->count * width, width * sizeof *t->values) == 0;
 }
 
-// The number of the state with these values, which are after the last one already.
+// The number of the state whose values are stored after the last state; it becomes a new state unless it is known
+// already.
 static uint32_t table_intern(struct state_table *t)
 {
     size_t width = (size_t)t->width;
@@ -224,7 +225,7 @@ static uint32_t table_intern(struct state_table *t)
     return t->count - 1;
 }
 
-// All edges of one level. False when the diagram gets too large.
+// Adds all edges of one level. False if the diagram gets too large.
 static bool expand_level(const struct plan *plan, int l, const struct parameter *parameter, int64_t *value,
                          const struct state_table *from, struct state_table *to, struct draft_level *draft, size_t room,
                          bool lenient)
@@ -253,8 +254,8 @@ static bool expand_level(const struct plan *plan, int l, const struct parameter 
     return true;
 }
 
-// The first path to `target` on the last level, as value indices by level: states have their numbers in the order of
-// their first paths.
+// The first path to `target` on the last level, as value indices by level. States are numbered in the order of their
+// first paths.
 static void path_to(const struct draft_level *draft, int levels, uint32_t target, uint16_t *path)
 {
     for (int l = levels - 1; l >= 0; l--) {
@@ -266,7 +267,7 @@ static void path_to(const struct draft_level *draft, int levels, uint32_t target
     }
 }
 
-// The number of a root that failed in a state of the end, and that state; -1 if none did.
+// The number of a root that failed in a final state, and that state; -1 if none failed.
 static int find_failed(const struct plan *plan, const struct state_table *end, uint32_t *state)
 {
     const struct level_plan *lp = &plan->levels[plan->level_count - 1];
@@ -280,7 +281,7 @@ static int find_failed(const struct plan *plan, const struct state_table *end, u
     return -1;
 }
 
-// Roots that are constant decide before the first level: false when one does not hold. *failed: one that cannot be
+// Checks the constant roots, before the first level: false if one does not hold. *failed gets one that cannot be
 // evaluated.
 static bool constant_roots_hold(const struct plan *plan, bool lenient, int *failed)
 {
@@ -321,7 +322,7 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
         from = to;
     }
     if (result == BUILD_FINE && from.count > 0) {
-        // A constraint that can never be evaluated counts if the others leave any configuration.
+        // A constraint that can never be evaluated is an error only if the others leave any configuration.
         uint32_t state = 0;
         if (*failed < 0 && levels > 0) *failed = find_failed(plan, &from, &state);
         if (*failed >= 0) {
@@ -330,7 +331,7 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
         }
     }
     if (result == BUILD_FINE) {
-        // Final states differ only in what failed. Nothing failed, so there is one.
+        // Final states differ only in which roots failed. None failed, so there is one final state.
         for (size_t e = 0; levels > 0 && e < draft[levels - 1].edge_count; e++) draft[levels - 1].child[e] = 0;
         diagram_build(d, draft, levels);
     }

@@ -8,9 +8,9 @@
 
 #include "tuner/base/memory.h"
 
-// Sums and products below this bound overflow in no order of evaluation.
+// Sums and products below this bound do not overflow in any order of evaluation.
 static const double safe_bound = 4611686018427387904.0; // 2^62
-// A list of operands is copied for each that is added, so that longer sums become sums of sums.
+// Adding an operand copies the whole list, so longer sums become sums of sums.
 enum { MOST_OPERANDS = 256 };
 // Bounds below this are exact as doubles.
 static const double exact_bound = 9007199254740992.0; // 2^53
@@ -46,7 +46,7 @@ static bool same_node(const void *wanted, size_t node)
             memcmp(w->graph->operands + m->first, w->operands, (size_t)n->count * sizeof *w->operands) == 0);
 }
 
-// The node equal to `n`, new if there is none.
+// The node equal to `n`, which is added if there is none.
 static int share(struct graph *g, struct graph_node n, const int *operands)
 {
     uint32_t hash = hash_of(&n, operands);
@@ -82,7 +82,7 @@ struct range {
     double low, high;
 };
 
-// Of what may overflow.
+// The range of a result that may overflow.
 static const struct range any_value = {-9.3e18, 9.3e18};
 
 static struct range range_of(const struct graph_node *n)
@@ -100,7 +100,7 @@ static bool has_zero(struct range r)
     return r.low <= 0 && r.high >= 0;
 }
 
-// The smallest 2^k - 1 that is not below x: a bound of | and ^ of two values up to x.
+// The smallest 2^k - 1 that is not below x: an upper bound on | and ^ of two values up to x.
 static double all_ones(double x)
 {
     double ones = 1;
@@ -116,8 +116,8 @@ static struct range product(struct range a, struct range b)
     return r;
 }
 
-// The values of an operation on values from these ranges; any_value where it may overflow, but for sums and products,
-// of which the caller knows that.
+// The range of an operation's result for operands from these ranges; any_value if it may overflow. For sums and
+// products the caller checks that itself.
 static struct range result_of(enum expr_op op, struct range a, struct range b, struct range c)
 {
     bool natural = a.low >= 0 && b.low >= 0;
@@ -170,7 +170,7 @@ static struct range result_of(enum expr_op op, struct range a, struct range b, s
     }
 }
 
-// Whether an operation on values from these ranges may fail otherwise than by overflow of any_value.
+// Whether an operation on values from these ranges may fail, apart from an overflow that any_value already stands for.
 static bool can_fail(enum expr_op op, struct range a, struct range b)
 {
     if (op == OP_INVERT) return largest(a) >= safe_bound;
@@ -185,7 +185,7 @@ static bool is_list(enum expr_op op)
     return op == OP_ADD || op == OP_MULTIPLY;
 }
 
-// A bound of the size of all partial sums or products, in any order.
+// An upper bound on the magnitude of all partial sums or products, in any order.
 static double magnitude(const struct graph *g, enum expr_op op, const int *operands, int count)
 {
     double size = op == OP_ADD ? 0 : 1;
@@ -196,7 +196,7 @@ static double magnitude(const struct graph *g, enum expr_op op, const int *opera
     return size;
 }
 
-// The node of an operation as it is, with the bounds of its value and whether it may fail.
+// A node for the operation without simplification, with the bounds of its value and whether it may fail.
 static int plain_operation(struct graph *g, enum expr_op op, const int *operands, int count)
 {
     struct graph_node n = {.op = op, .parameter = -1, .count = count};
@@ -229,7 +229,7 @@ static bool is_boolean(const struct graph_node *n)
     return n->low >= 0 && n->high <= 1;
 }
 
-// The result of a comparison that the operands' bounds decide, or -1.
+// The result of a comparison if the operands' bounds decide it, otherwise -1.
 static int decided(const struct graph *g, enum expr_op op, const int *operands)
 {
     bool turned = op == OP_GREATER || op == OP_GREATER_EQUAL;
@@ -265,7 +265,8 @@ static int lazy_operation(struct graph *g, enum expr_op op, const int *operands)
     return a == b ? a : plain_operation(g, op, (const int[]){a, b}, 2);
 }
 
-// A sum or product with the operands of operands that are sums or products themselves; constants folded into one.
+// A sum or product. Operands that are themselves sums or products are replaced by their operands, and constants are
+// folded into one.
 static int flat_operation(struct graph *g, enum expr_op op, const int *operands, int count)
 {
     int total = 0;
@@ -315,7 +316,7 @@ int graph_operation(struct graph *g, enum expr_op op, const int *operands, int c
         if (known >= 0) return graph_constant(g, known);
         if (op == OP_EQUAL && operands[0] == operands[1] && !g->nodes[operands[0]].may_fail)
             return graph_constant(g, 1);
-        // x != 0 of a truth value is that value.
+        // If x is a truth value, x != 0 is x.
         const struct graph_node *b = &g->nodes[operands[1]];
         if (op == OP_UNEQUAL && b->op == OP_CONSTANT && b->value == 0 && is_boolean(&g->nodes[operands[0]]))
             return operands[0];
@@ -331,7 +332,7 @@ int graph_operation(struct graph *g, enum expr_op op, const int *operands, int c
     return plain_operation(g, op, operands, count);
 }
 
-// 0 or 1: whether the node is non-zero.
+// A node that is 1 if the given one is non-zero, otherwise 0.
 static int graph_truth(struct graph *g, int node)
 {
     const struct graph_node *n = &g->nodes[node];
@@ -357,7 +358,7 @@ struct leaf_context {
 
 static int add_derived(struct leaf_context *c, size_t number);
 
-// The node of a name.
+// The node for a name.
 static int leaf_node(struct leaf_context *c, int slot)
 {
     const struct space *s = c->space;
@@ -376,7 +377,7 @@ static int leaf_node(struct leaf_context *c, int slot)
         if (s->derived[i].slot == slot) return add_derived(c, i);
     for (size_t i = 0; i < s->constant_count; i++)
         if (s->constants[i].slot == slot) return graph_constant(c->graph, s->constants[i].value);
-    return graph_constant(c->graph, MARK_FAILED); // space_add_constraint() lets no such name in
+    return graph_constant(c->graph, MARK_FAILED); // cannot happen: space_add_constraint() rejects it
 }
 
 // Adds an expression; returns its node.
@@ -401,7 +402,8 @@ static int add_expression(struct leaf_context *c, const struct expr *e)
     return nodes[e->count - 1];
 }
 
-// Once each: names that use the one before twice would take twice as long each.
+// Adds each derived name only once. Otherwise, in a chain of names that each use the previous one twice, every name
+// would double the time.
 static int add_derived(struct leaf_context *c, size_t number)
 {
     if (c->derived[number] < 0) c->derived[number] = add_expression(c, c->space->derived[number].expr);
@@ -419,7 +421,7 @@ void constraint_graph_init(struct constraint_graph *cg, const struct space *s, c
             int root = add_expression(&context, s->constraints[number]);
             cg->roots[i] = graph_truth(&cg->graph, root);
         } else {
-            // A derived name: all that is asked is that it can be evaluated. Where it always can, this folds to 1.
+            // A derived name only has to be evaluable. If it always is, this folds to 1.
             int zero = graph_constant(&cg->graph, 0);
             int product[] = {add_derived(&context, number - s->constraint_count), zero};
             int equal[] = {graph_operation(&cg->graph, OP_MULTIPLY, product, 2, true), zero};

@@ -1,5 +1,5 @@
-// Builds the index of a space (space_build, space_build_from_list) and says which constraint is responsible when
-// no configuration is valid or many are removed.
+// Builds the index of a space (space_build, space_build_from_list), and finds which constraints are responsible if no
+// configuration is valid, and how many configurations a constraint removes.
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-// How many configurations are valid with only these constraints, where failing counts as not valid; negative when the
-// diagram would be too large.
+// How many configurations are valid with only these constraints, counting those on which one fails as not valid;
+// negative if the diagram would be too large.
 static double count_with(const struct space *s, const int *constraints, size_t count)
 {
     autorelease(diagram_release) struct diagram d;
@@ -21,8 +21,8 @@ static double count_with(const struct space *s, const int *constraints, size_t c
     return d.weight ? d.weight[d.root] : (double)d.size;
 }
 
-// Names a smallest part of the constraints that leaves nothing: without any one of them there are configurations.
-// Returns the number of the last of them.
+// Names a minimal set of constraints that leaves no valid configuration: without any one of them, some would be valid.
+// Returns the number of the last constraint in the set.
 static int blame(const struct space *s, struct error *err)
 {
     size_t count = s->constraint_count;
@@ -126,7 +126,7 @@ int space_build_from_list(struct space *s, const uint16_t *configs, size_t count
         result = error_set(err, "the configuration %s is listed twice", text);
     }
     if (result == 0) {
-        // Sorted, the rows are the paths of a tree, one state for each different beginning.
+        // Sorted, the rows are the paths of a tree, with one state for each distinct prefix.
         struct draft_level *draft = memory_new((size_t)s->level_count + 1, sizeof *draft);
         for (size_t r = 0; r < count; r++) {
             int l = 0;

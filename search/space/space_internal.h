@@ -12,21 +12,22 @@
 //   level 0        root                    one or more states per level; a path from the root to the end is a valid
 //                 / | \                    configuration, an edge the index of a parameter's value
 //   level 1      o  o  o
-//                 \ | / \                  states from which the same completions are possible are one
+//                 \ | / \ states with the same possible completions are merged
 //   ...            end
 //
-// Every state has the number of paths that lead on from it, every edge the number of those with a smaller value. So
-// paths are numbered in lexicographic order, found by number, and drawn uniformly, in time proportional to the depth.
+// Every state stores the number of paths from it to the end, and every edge the number of those that take a smaller
+// value. With these numbers, finding the number of a path (in lexicographic order), finding a path by its number, and
+// drawing one uniformly take time proportional to the depth.
 struct diagram {
     int levels;
-    uint32_t root; // state 0 is the end; there is none when `size` is 0
+    uint32_t root; // state 0 is the end; there is no root if `size` is 0
     uint32_t state_count;
     uint32_t *begin; // state s owns the edges begin[s] .. begin[s+1]-1, by ascending value
-    uint16_t *value; // of an edge
+    uint16_t *value; // by edge
     uint32_t *child;
-    uint64_t *before; // paths from the edge's state that take an earlier edge
-    uint64_t *paths;  // from a state; saturates at UINT64_MAX
-    double *weight;   // the same without saturation, only where the root's count saturates, else NULL
+    uint64_t *before; // by edge: paths from the edge's state that take an earlier edge
+    uint64_t *paths;  // by state; saturates at UINT64_MAX
+    double *weight;   // the same without saturation; NULL unless the root's count saturates
     uint64_t size;    // paths[root], or 0
 };
 
@@ -40,7 +41,7 @@ struct draft_level {
     uint32_t *child;
 };
 
-void draft_edge(struct draft_level *, uint16_t value, uint32_t child); // of the state that is being written
+void draft_edge(struct draft_level *, uint16_t value, uint32_t child); // from the state that is being written
 void draft_state_done(struct draft_level *);                           // that state is complete
 void draft_release(struct draft_level *);
 
@@ -48,7 +49,7 @@ void draft_release(struct draft_level *);
 void diagram_build(struct diagram *, const struct draft_level *, int levels);
 void diagram_release(struct diagram *);
 
-// The first edge of `state` with that value or a greater one; begin[state + 1] where there is none.
+// The first edge of `state` with that value or a greater one; begin[state + 1] if there is none.
 uint32_t diagram_first(const struct diagram *, uint32_t state, uint16_t value);
 // The edge of `state` with that value, or -1.
 int64_t diagram_edge(const struct diagram *, uint32_t state, uint16_t value);
@@ -77,7 +78,7 @@ struct space {
     size_t constraint_count;
 
     bool built;
-    // The diagram's levels: parameters with more than one value, in the order that makes it small.
+    // The diagram's levels: the parameters with more than one value, in an order that keeps the diagram small.
     int level_count;
     int order[SPACE_MAX_PARAMETERS]; // level -> parameter
     struct diagram diagram;
@@ -87,7 +88,8 @@ struct space {
 //
 // Equal subexpressions of all constraints are one node, derived names are expanded, constants are folded, sums
 // and products are flat lists of operands (so that they can be accumulated in any order in which parameters get their
-// values), and everything that decides truth is 0 or 1. Bounds of each node's value tell which operations cannot fail.
+// values), and everything that is used as a truth value is 0 or 1. Each node has bounds on its value, which show which
+// operations cannot fail.
 
 // Marks among values; see EXPR_VALUE_MIN.
 #define MARK_UNKNOWN INT64_MIN      // not determined by the parameters that have a value so far
@@ -97,9 +99,9 @@ struct graph_node {
     enum expr_op op; // OP_CONSTANT, OP_NAME (a parameter) or an operation; never OP_TEXT
     bool may_fail;
     bool live;        // a root depends on it; set by graph_mark_live
-    int first, count; // operands: graph.operands[first .. first+count-1]; more than two for sums and products
+    int first, count; // operands: graph.operands[first .. first+count-1]; may be more than two for sums and products
     int parameter;    // OP_NAME: its number
-    int64_t value;    // OP_CONSTANT; MARK_FAILED where evaluation always fails
+    int64_t value;    // OP_CONSTANT; MARK_FAILED if evaluation always fails
     uint64_t mask;    // the parameters it depends on
     double low, high; // bounds of its value
 };
@@ -118,31 +120,31 @@ void graph_release(struct graph *);
 
 int graph_constant(struct graph *, int64_t value);
 int graph_parameter(struct graph *, int parameter, double low, double high);
-// A node for `op` on existing nodes: folded, simplified, shared. With `flat` a sum or product of sums
-// or products becomes one list where no order of evaluation can overflow.
+// A node for `op` on existing nodes: folded, simplified, shared. With `flat`, a sum of sums or a product of products
+// becomes a single list, provided that no order of evaluation can overflow.
 int graph_operation(struct graph *, enum expr_op op, const int *operands, int count, bool flat);
-// Marks the nodes that the roots depend on: simplification leaves unused nodes.
+// Marks the nodes that the roots depend on, because simplification leaves unused ones.
 void graph_mark_live(struct graph *, const int *roots, size_t count);
 
-// A graph of some constraints with one root each, as it is built from a space.
+// The graph of some constraints of a space, with one root each.
 struct constraint_graph {
     struct graph graph;
     int *roots; // constraint_count nodes that are 0 or 1
     size_t root_count;
 };
 
-// The graph of the constraints with these numbers (from constraint_count on: derived names, of which it is only asked
-// that they can be evaluated).
+// The graph of the constraints with these numbers. Numbers from constraint_count on stand for derived names, which only
+// have to be evaluable.
 void constraint_graph_init(struct constraint_graph *, const struct space *, const int *constraints, size_t count);
 void constraint_graph_release(struct constraint_graph *);
 
-// Chooses the order of the parameters with more than one value for these roots; returns how many.
+// Chooses the order of the parameters with more than one value for these roots; returns their number.
 int space_order(const struct space *, const struct constraint_graph *, int *order);
 
 enum build_result { BUILD_FINE, BUILD_TOO_LARGE, BUILD_FAILED };
 
 // Builds the diagram of the constraints with these numbers (see constraint_graph_init). BUILD_FAILED: a constraint
-// cannot be evaluated on a configuration that no other constraint removes; *failed gets its number and `config` that
-// configuration. `lenient`: it is then not valid.
+// cannot be evaluated on a configuration that no other constraint removes; *failed gets its number, and `config` that
+// configuration. With `lenient`, such a configuration is not valid instead.
 enum build_result space_build_diagram(const struct space *, const int *constraints, size_t count, bool lenient,
                                       int *order, struct diagram *, int *failed, uint16_t *config);

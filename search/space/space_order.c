@@ -1,11 +1,12 @@
 // Chooses the order in which the parameters become the levels of the diagram.
 //
-// The width of the diagram below a set of fixed parameters is bounded by how many different things the undecided
-// constraints still have to remember of them. That is estimated from the graph: the values of the subexpressions that
-// are known and still used, or the combinations of their parameters, whichever is fewer. Parameters are chosen greedily
-// by that width, from several starts and from the end. Then, where the diagram will be large enough to be worth it, the
-// best of all orders is computed (up to 16 parameters), or single parameters are moved while that helps. A connected
-// group of parameters is finished before the next one begins, so that independent groups are never multiplied out.
+// The width of the diagram below a set of fixed parameters is bounded by the number of different states that the
+// undecided constraints must distinguish. It is estimated from the graph, as the number of values of the subexpressions
+// that are known and still used, or the number of combinations of their parameters, whichever is smaller. Parameters
+// are chosen greedily by that width, from several starts and from the end. Then, if the diagram will be large enough to
+// be worth it, the best of all orders is computed (up to 16 parameters), or single parameters are moved as long as that
+// helps. A connected group of parameters is finished before the next one begins, so that independent groups are never
+// multiplied out.
 //
 // Narrowed ranges, partial sums and the best of all orders are needed together: without any one of them the space
 // hotspot (22 million configurations) has six times as many edges and takes eight times as long to build.
@@ -20,17 +21,18 @@
 
 enum { MAX_STARTS = 12, MAX_EXACT = 16, MAX_VISITS = 10000 };
 
-// Improving the order may look at this many nodes for every edge that the diagram is estimated to have: an edge costs
-// some twenty times as much as a look, so small spaces do not pay for what only large ones need.
+// Improving the order may visit this many nodes for every edge that the diagram is estimated to have. An edge costs
+// some twenty times as much as a visit, so small spaces spend little time on an effort that only large ones need.
 static const double looks_per_edge = 1, most_looks = 3e7;
 
 struct estimate {
     const struct space *space;
     const struct graph *graph;
     double log_count[SPACE_MAX_PARAMETERS];
-    // Of each node: log of the number of different values, at most, and the bounds between which some constraint holds.
+    // By node: log of an upper bound on the number of different values, and the bounds between which some constraint
+    // holds.
     double *log_distinct, *low, *high;
-    uint64_t *key; // of a sum or product: which operands it has, else 0
+    uint64_t *key; // of a sum or product: identifies its operands; otherwise 0
     int *stamp;
     int stamps;
     double looks;
@@ -41,8 +43,8 @@ static double log_range(const struct estimate *e, int node)
     return log(fmax(1, e->high[node] - e->low[node] + 1)) + (e->graph->nodes[node].may_fail ? 0.7 : 0);
 }
 
-// Narrows the range of a node, and those of nodes below it that only sums and products of positive numbers are between.
-// Ranges help where they are known, and are needed nowhere.
+// Narrows the range of a node, and the ranges of nodes that it reaches only through sums and products of positive
+// numbers. Narrower ranges improve the estimate but are not required.
 static void narrow(struct estimate *e, int node, double low, double high, int *visits)
 {
     const struct graph_node *nodes = e->graph->nodes, *n = &nodes[node];
@@ -52,7 +54,7 @@ static void narrow(struct estimate *e, int node, double low, double high, int *v
     e->high[node] = fmin(e->high[node], high);
     if (n->op == OP_NEGATE) narrow(e, o[0], -high, -low, visits);
     for (int j = 0; j < n->count && (n->op == OP_ADD || n->op == OP_MULTIPLY); j++) {
-        // The sum or the product of the other operands, at least and at most.
+        // Bounds on the sum or the product of the other operands.
         double least = n->op == OP_MULTIPLY, most = least;
         bool positive = nodes[o[j]].low >= 0;
         for (int i = 0; i < n->count; i++) {
@@ -68,7 +70,7 @@ static void narrow(struct estimate *e, int node, double low, double high, int *v
     }
 }
 
-// The ranges that a constraint leaves if it compares a node with a constant.
+// Narrows the range of a node that a constraint compares with a constant.
 static void narrow_by(struct estimate *e, const struct graph_node *comparison)
 {
     const struct graph_node *nodes = e->graph->nodes;
@@ -115,7 +117,8 @@ static void prepare(struct estimate *e, const struct constraint_graph *cg)
     }
 }
 
-// A sum or product of which some operands are known: one number, the same for all sums with the same known operands.
+// A sum or product of which some operands are known. It is a single number, the same for all sums with the same known
+// operands.
 struct partial {
     uint64_t key;
     double log_values;
@@ -141,7 +144,7 @@ static struct partial partial_of(const struct estimate *e, int node, uint64_t fi
     }
     if (n->op == OP_MULTIPLY) low = fmin(low, 0);
     result.log_values = fmin(distinct, log(fmax(1, high - low + 1)));
-    // These operands may be all of another sum, of which more is known.
+    // Another sum may consist of exactly these operands, and its bound may be tighter.
     for (int i = 0; i < g->count; i++)
         if (e->key[i] == result.key) result.log_values = fmin(result.log_values, e->log_distinct[i]);
     return result;
@@ -236,7 +239,7 @@ static double cost_of(struct estimate *e, const int *order, int count, double li
     return cost < limit ? cost : INFINITY;
 }
 
-// The greedy order from behind: the last parameter is the one without which the diagram is narrowest.
+// The greedy order from the end: the last parameter is the one without which the diagram is narrowest.
 static void greedy_from_behind(struct estimate *e, uint64_t group, int *order, int count)
 {
     uint64_t fixed = group;
@@ -283,7 +286,7 @@ static void best_of_all(struct estimate *e, uint64_t group, int *order, int coun
         order[--at] = parameters[last[set]]; // NOLINT(clang-analyzer-core.uninitialized.Assign): last is < count
 }
 
-// Moves single parameters to other places as long as that helps and at most `looks` nodes are visited.
+// Moves single parameters to other positions as long as that helps and at most `looks` nodes have been visited.
 static void improve(struct estimate *e, int *order, int count, double cost, double looks)
 {
     e->looks = 0;

@@ -5,7 +5,8 @@
 
 #include "search/space/space_internal.h"
 
-// How many states repair visits for each number of changes before it settles for the nearest live edges.
+// The number of states that repair visits for each number of changes, before it falls back to taking the nearest edge
+// on every level.
 enum { REPAIR_EFFORT = 2000 };
 
 void space_get(const struct space *s, uint64_t index, uint16_t *config)
@@ -15,7 +16,7 @@ void space_get(const struct space *s, uint64_t index, uint16_t *config)
     memset(config, 0, (size_t)s->count * sizeof *config);
     uint32_t state = d->root;
     for (int l = 0; l < s->level_count; l++) {
-        // The last edge that has no more than `index` paths before it.
+        // Finds the last edge with at most `index` paths before it.
         uint32_t low = d->begin[state], high = d->begin[state + 1];
         while (high - low > 1) {
             uint32_t middle = low + (high - low) / 2;
@@ -41,7 +42,7 @@ int64_t space_index(const struct space *s, const uint16_t *config)
     for (int l = 0; l < s->level_count; l++) {
         int64_t e = diagram_edge(d, state, config[s->order[l]]);
         if (e < 0) return -1;
-        index += d->before[e]; // a space this large that it saturates has no use for the number
+        index += d->before[e]; // may saturate: nothing uses the numbers in a space that large
         state = d->child[e];
     }
     return (int64_t)(index & INT64_MAX);
@@ -115,8 +116,8 @@ struct repair {
     int effort;
 };
 
-// Goes through the edges of a state that do not have the wanted value: the nearest first, of two equally near a random
-// one; unordered values from a random one on.
+// Goes through the edges of a state that do not have the wanted value. The nearest comes first; a random choice, made
+// once, decides between two equally near ones. Unordered values start at a random one.
 struct edge_cursor {
     uint32_t begin, end;
     int64_t left, right;
@@ -159,7 +160,7 @@ static int64_t next_edge(struct edge_cursor *c, const struct diagram *d, uint16_
     return c->left--;
 }
 
-// A way from here to the end with at most `changes` changed values.
+// Finds a path from here to the end with at most `changes` changed values.
 static bool descend(struct repair *r, int l, uint32_t state, int changes)
 {
     const struct space *s = r->space;

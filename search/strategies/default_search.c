@@ -1,5 +1,5 @@
-// The default strategy: Bayesian optimisation. First a few configurations that are far from each other, then
-// always the one of which the model (surrogate.h) expects the greatest improvement.
+// The default strategy: Bayesian optimisation. It first proposes a few configurations that are far from each other,
+// then always the one for which the model (surrogate.h) expects the greatest improvement.
 #include "search/model/block_shape.h"
 #include "search/model/surrogate.h"
 #include "search/strategies/strategy.h"
@@ -12,16 +12,16 @@
 
 enum {
     INITIAL = 8, // configurations measured before the model proposes
-    SPREAD = 30, // random configurations from which each of these is chosen, the farthest from the others
+    SPREAD = 30, // random configurations from which each of these is chosen: the one farthest from the others
 };
 
-// Priors are trusted, or doubted, from this many results on, when the probability that none of them is informative is
-// below, or above.
+// From this many results on, priors are trusted if the probability that none of them is informative is below
+// `trusting`, and doubted if it is above `doubtful`.
 enum { TRUST_LEAST = 4 };
 static const double trusting = 0.25, doubtful = 0.6;
 
-// Each random configuration is the least doubtful of this many by its block's shape, and the distance of one that
-// is still doubtful counts less, by this factor of the doubt in the exponent.
+// Each random configuration is the one with the least doubtful block shape of this many. If it is still doubtful, its
+// distance counts less: it is multiplied by exp(-doubt_weight * doubt).
 enum { DRAWS = 4 };
 static const double doubt_weight = 5;
 
@@ -30,7 +30,7 @@ struct default_search {
     struct surrogate model;
     size_t prior_turn;
     size_t prior_asked; // configurations proposed because priors expect them to be best
-    // The history's rows, encoded, as far as they were needed.
+    // The history's rows, encoded, as far as they have been needed.
     float *points;
     size_t point_count, point_room;
 };
@@ -56,7 +56,7 @@ static double nearest(const struct default_search *d, const uint16_t *config)
 {
     float a[512];
     size_t width = d->model.encoding.count;
-    double least = DBL_MAX; // while nothing is known, only the doubt decides
+    double least = DBL_MAX; // while there are no results, only the doubt decides
     encoding_of(&d->model.encoding, config, a);
     for (size_t i = 0; i < d->point_count; i++) {
         const float *b = d->points + i * width;
@@ -67,7 +67,7 @@ static double nearest(const struct default_search *d, const uint16_t *config)
     return least;
 }
 
-// The next of the configurations that the priors expect to be best, each prior's in turn.
+// Proposes the next of the configurations that the priors expect to be best, from each prior in turn.
 static bool ask_priors(struct strategy_state *s, uint16_t *config)
 {
     struct default_search *d = s->own;
@@ -80,7 +80,7 @@ static bool ask_priors(struct strategy_state *s, uint16_t *config)
     return false;
 }
 
-// A new random configuration; if the parameters' names reveal a block's sides, one with an ordinary block.
+// Draws a new random configuration. If the parameters' names reveal the block's sides, ordinary blocks are preferred.
 static bool draw(struct strategy_state *s, uint16_t *config, double *doubt)
 {
     struct default_search *d = s->own;
@@ -96,7 +96,7 @@ static bool draw(struct strategy_state *s, uint16_t *config, double *doubt)
     return true;
 }
 
-// A configuration that is far from all others.
+// Proposes a configuration that is far from all others.
 static bool ask_far(struct strategy_state *s, uint16_t *config)
 {
     struct default_search *d = s->own;
@@ -114,8 +114,8 @@ static bool ask_far(struct strategy_state *s, uint16_t *config)
     return true;
 }
 
-// Before the model proposes: configurations far from each other, alternating with the priors' best unless what
-// has been measured contradicts the priors. False when the model is ready: earlier if the results confirm the priors.
+// Proposals before the model takes over: configurations far from each other, alternating with the priors' best unless
+// the results contradict the priors. False when the model is ready, which is earlier if the results confirm the priors.
 static bool ask_first(struct strategy_state *s, uint16_t *config, bool *found)
 {
     struct default_search *d = s->own;
@@ -147,7 +147,7 @@ static bool default_ask(struct strategy_state *s, uint16_t *config)
     return true;
 }
 
-// A candidate that promises less than this share of the next proposal's promise is not worth measuring.
+// A candidate whose expected improvement is less than this share of the next proposal's is not worth measuring.
 static const double unusable = 0.2;
 
 static void default_rank(struct strategy_state *s, const uint16_t *const *configs, size_t count, double *acquisition)
@@ -155,7 +155,8 @@ static void default_rank(struct strategy_state *s, const uint16_t *const *config
     struct default_search *d = s->own;
     for (size_t i = 0; i < count; i++) acquisition[i] = 0;
     if (s->history.reported < INITIAL || s->history.best < 0) return;
-    // GPUs wait for a ranking, and learning takes long where many proposals are outstanding. The next proposal learns.
+    // GPUs wait for a ranking, and learning takes long if many proposals are outstanding. The next proposal learns
+    // instead.
     if (!surrogate_is_recent(&d->model, s->history.reported)) surrogate_learn(&d->model, s->history.reported, &s->rng);
     surrogate_acquisitions(&d->model, configs, count, acquisition);
     uint16_t config[SPACE_MAX_PARAMETERS];

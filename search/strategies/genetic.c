@@ -1,14 +1,14 @@
 // A steady-state genetic algorithm (Whitley's GENITOR, 1989): tournament selection, uniform crossover, mutation to any
-// other value; a child takes the place of the worst if it is better. Generations would make results wait for each
+// other value; a child replaces the worst member if it is better. With generations, results would have to wait for each
 // other.
 #include <string.h>
 
 #include "search/strategies/strategy.h"
 
-enum { SIZE = 20, TOURNAMENT = 3, MUTATIONS = 1 }; // MUTATIONS: of a child, on average
+enum { SIZE = 20, TOURNAMENT = 3, MUTATIONS = 1 }; // MUTATIONS: per child, on average
 
 struct genetic {
-    size_t count;      // of the population, which fills as results come
+    size_t count;      // size of the population, which fills as results arrive
     uint16_t *configs; // one after another
     double scores[SIZE];
 };

@@ -1,9 +1,8 @@
-// Greedy iterated local search: moves from a random configuration to a better neighbour as soon as one is found, and
-// from a local optimum starts again after a few random changes (Lourenço, Martin and Stützle 2003). A local optimum
-// that is worse than the last one is dropped; after some failed restarts the search begins at a new random
-// configuration.
+// Greedy iterated local search (Lourenço, Martin and Stützle 2003). It moves from a random configuration to a better
+// neighbour as soon as one is found. From a local optimum it restarts after a few random changes. A local optimum that
+// is worse than the last one is dropped; after some failed restarts the search begins at a new random configuration.
 //
-// Neighbours are proposed before the results of earlier ones are known, so that several may be outstanding; when the
+// Neighbours are proposed before the results of earlier ones are known, so that several may be outstanding; while the
 // neighbourhood is used up and results are awaited, random configurations near the best one fill the gap.
 #include <math.h>
 #include <string.h>
@@ -12,11 +11,11 @@
 
 enum {
     CHANGES = 3,   // parameters changed to leave a local optimum
-    PATIENCE = 12, // local optima without gain before it starts from a new random configuration
+    PATIENCE = 12, // local optima without a gain before it starts from a new random configuration
 };
 
 struct local_search {
-    uint16_t *queue; // neighbours of `current` still to be proposed, from the end
+    uint16_t *queue; // neighbours of `current` still to be proposed, taken from the end
     size_t queued;
     uint16_t current[SPACE_MAX_PARAMETERS], base[SPACE_MAX_PARAMETERS];
     double current_score, base_score;
@@ -31,7 +30,7 @@ static void local_search_init(struct strategy_state *s)
     l->current_score = l->base_score = INFINITY;
 }
 
-// Fisher and Yates' shuffle of the queue.
+// Shuffles the queue (Fisher and Yates).
 static void shuffle(struct strategy_state *s)
 {
     struct local_search *l = s->own;
@@ -57,7 +56,7 @@ static bool take_queued(struct strategy_state *s, uint16_t *config)
     return false;
 }
 
-// A new configuration some changes away from `from`; false when none was found.
+// Finds a new configuration some changes away from `from`; false if none was found.
 static bool kick(struct strategy_state *s, const uint16_t *from, uint16_t *config)
 {
     for (int attempt = 0; attempt < 32; attempt++) {

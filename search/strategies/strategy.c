@@ -7,7 +7,7 @@
 #include "search/strategies/strategy.h"
 #include "tuner/base/memory.h"
 
-// How often in a row a strategy may propose known configurations before a random one is taken instead.
+// How many known configurations in a row a strategy may propose before a random one is taken instead.
 enum { MAX_REPEATS = 64 };
 
 struct strategy {
@@ -80,7 +80,7 @@ bool strategy_ask(struct strategy *s, uint16_t *config)
 
 void strategy_tell(struct strategy *s, const struct observation *o)
 {
-    // A configuration of another version of the space may not exist in this one.
+    // A configuration from another version of the space may not exist in this one.
     if (!space_is_valid(s->space, o->config)) return;
     history_tell(&s->seen, o);
     s->last_ask_failed = false;
@@ -135,7 +135,7 @@ void kit_perturb(struct strategy_state *s, uint16_t *config, int changes)
         if (space_parameter(s->space, i)->count > 1) free_parameters[count++] = i;
     for (int c = 0; c < changes && count > 0; c++) {
         size_t pick = random_below(&s->rng, count), i = free_parameters[pick];
-        // Any value but the present one.
+        // Any value other than the present one.
         uint16_t value = (uint16_t)random_below(&s->rng, space_parameter(s->space, i)->count - 1);
         config[i] = (uint16_t)(value + (value >= config[i]));
         free_parameters[pick] = free_parameters[--count];

@@ -1,7 +1,7 @@
-// A tree classifier that tells the best tenth from the rest: extra-trees grown on everything measured, failures among
-// the rest, renewed every few results; proposed is the candidate most likely to belong to the best, out of neighbours
-// of the best ones, crossovers between them, and random configurations. The strongest published kind of strategy, kept
-// as the measure for `default`.
+// A tree classifier that separates the best tenth from the rest. The extra-trees are grown on all results, with
+// failures counted among the rest, and are regrown every few results. Among neighbours of the best configurations,
+// crossovers between them, and random configurations, the one most likely to belong to the best tenth is proposed. The
+// strongest published kind of strategy, kept as the yardstick for `default`.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "search/strategies/strategy.h"
 #include "tuner/base/memory.h"
 
-static const double best_share = 0.1; // of the results, which counts as the best
+static const double best_share = 0.1; // share of the results that counts as the best
 
-// Random configurations at the start, trees, and results after which they are grown again.
+// Random configurations at the start, number of trees, and number of results after which they are regrown.
 enum { INITIAL = 15, TREES = 60, EVERY = 3 };
 
 enum { PARENTS = 5, CROSSOVERS = 100, RANDOM = 400, MAX_NEIGHBOURS = 600, MAX_ROWS = 1000 };
@@ -21,8 +21,8 @@ enum { PARENTS = 5, CROSSOVERS = 100, RANDOM = 400, MAX_NEIGHBOURS = 600, MAX_RO
 struct trees_search {
     struct encoding encoding;
     struct trees *trees;
-    size_t grown_at;                           // told results
-    size_t *ranked, ranked_count, ranked_room; // told rows, the best first
+    size_t grown_at;                           // reported results
+    size_t *ranked, ranked_count, ranked_room; // reported rows, the best first
     uint16_t *candidates;
     size_t candidate_room;
     float *point;
@@ -46,7 +46,7 @@ static void grow(struct strategy_state *s)
     autofree float *points = memory_grow(NULL, rows * d, sizeof *points);
     autofree double *targets = memory_grow(NULL, rows, sizeof *targets);
     for (size_t i = 0; i < rows; i++, count++) {
-        // The best all, of the others a random part of what is left.
+        // Takes all of the best, and a random sample of the others.
         size_t row = t->ranked[i < MAX_ROWS / 2 || rows == t->ranked_count
                                    ? i
                                    : MAX_ROWS / 2 + random_below(&s->rng, t->ranked_count - MAX_ROWS / 2)];
@@ -96,7 +96,7 @@ static bool trees_ask(struct strategy_state *s, uint16_t *config)
     return most >= 0 || history_sample_new(&s->history, &s->rng, config);
 }
 
-// Keeps the ranking sorted as results come.
+// Keeps the ranking sorted as results arrive.
 static void trees_tell(struct strategy_state *s, size_t row)
 {
     struct trees_search *t = s->own;

@@ -8,11 +8,11 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/stats.h"
 
-static const double loss = 0.03; // of what the network could do
+static const double loss = 0.03; // of the largest possible throughput
 
 enum {
-    LONGEST = 10,                   // medians that a time may have
-    RENEWED = LOOK_AHEAD_RECENT / 8 // once all times are known, the number is found again after so many
+    LONGEST = 10,                   // a time counts as at most so many medians
+    RENEWED = LOOK_AHEAD_RECENT / 8 // candidates after which the number is recomputed, once the window is full
 };
 
 void look_ahead_init(struct look_ahead *a, size_t compilers, size_t gpus)
@@ -30,7 +30,7 @@ void look_ahead_workers(struct look_ahead *a, size_t compilers, size_t gpus)
     if (a->number < 2 * gpus) a->number = 2 * gpus;
 }
 
-// The times, none longer than it may be. Returns how many there are.
+// Copies the times, limited to the longest that counts. Returns their number.
 static size_t times_of(const struct recent_times *r, double *seconds)
 {
     double sorted[LOOK_AHEAD_RECENT];
@@ -39,7 +39,7 @@ static size_t times_of(const struct recent_times *r, double *seconds)
     stats_sort(sorted, n);
     while (zeros < n && sorted[zeros] <= 0) zeros++;
     double most = zeros < n ? LONGEST * sorted[zeros + (n - zeros) / 2] : 0;
-    if (n > 1) most = fmax(most, sorted[n - 2]); // a time that came twice counts in full
+    if (n > 1) most = fmax(most, sorted[n - 2]); // so a time that occurred twice counts in full
     for (size_t i = 0; i < n; i++) seconds[i] = fmin(r->seconds[i], most);
     return n;
 }
@@ -56,12 +56,12 @@ static void take(struct recent_times *r, double time)
     r->mean = some ? sum / (double)some : 0;
 }
 
-// A number of workers, what waits for them, and the times that they take.
+// A group of workers, the number of candidates that wait for them, and the times that they take.
 struct station {
     double seconds[LOOK_AHEAD_RECENT];
     size_t times, next, waiting, workers, busy;
-    size_t first;  // with so many they begin
-    double *until; // when each that is busy is done: a heap, the first done first
+    size_t first;  // candidates that it begins with
+    double *until; // when each busy worker is done: a heap, the earliest first
 };
 
 static void push(struct station *s, double until)
@@ -83,7 +83,8 @@ static void pop(struct station *s)
     s->until[i] = last;
 }
 
-// Gives work to those that have none. What they begin with is partly done, so that they do not all end together.
+// Gives work to idle workers. Their first candidates count as partly done, so that they do not all end at the same
+// time.
 static void give(struct station *s, double now)
 {
     for (; s->busy < s->workers && s->waiting; s->waiting--) {
@@ -99,8 +100,8 @@ static double first_done(const struct station *s)
     return s->busy ? s->until[0] : INFINITY;
 }
 
-// Candidates that go through the network: several for each worker, and each time several times. The first half fills
-// it.
+// The number of candidates that go through the simulated network: several for each worker, with each time used several
+// times. The first half fills the network.
 static size_t path_of(const struct look_ahead *a)
 {
     return 4 * (a->gpus > LOOK_AHEAD_RECENT ? a->gpus : LOOK_AHEAD_RECENT);
@@ -113,12 +114,12 @@ static double mean_of(const double *seconds, size_t count)
     return sum / (double)count;
 }
 
-// By the time for which GPUs are busy, which varies less than the number that has ended.
+// Computed from the time for which GPUs are busy, which varies less than the number of candidates that have finished.
 double look_ahead_throughput(const struct look_ahead *a, size_t n)
 {
     struct station compile = {.workers = a->compilers, .waiting = n, .first = n < a->compilers ? n : a->compilers},
                    gpu = {.workers = a->gpus, .first = n < a->gpus ? n : a->gpus},
-                   back = {.workers = n}; // measured ones, until they are replaced: none waits for another
+                   back = {.workers = n}; // measured candidates until they are replaced; none waits for another
     double now = 0, full = 0, busy = 0;
     size_t path = path_of(a), start = path / 2;
     compile.times = times_of(&a->compile, compile.seconds);
@@ -155,7 +156,7 @@ static void renew(struct look_ahead *a)
     size_t every = a->gpus / 2 > RENEWED ? a->gpus / 2 : RENEWED;
     if (a->gpu.count > LOOK_AHEAD_RECENT && a->gpu.count % every) return;
     if (a->compile.mean <= 0 || a->gpu.mean <= 0) {
-        // Nothing but failures so far: of all that were begun at first, not only of those that have failed at once.
+        // All candidates have failed so far: all that were begun at first, not only those that failed at once.
         if (a->gpu.count >= LOOK_AHEAD_FIRST && a->gpu.count >= a->number) a->number = high;
         return;
     }
@@ -167,7 +168,7 @@ static void renew(struct look_ahead *a)
         else
             low = middle + 1;
     }
-    a->number = low + (low - a->gpus) / 4; // the last times may have been short by chance
+    a->number = low + (low - a->gpus) / 4; // a reserve, because the last times may have been short by chance
 }
 
 void look_ahead_compiled(struct look_ahead *a, double seconds)
@@ -186,7 +187,7 @@ void look_ahead_freed(struct look_ahead *a, double now)
     if (a->freed_count < LOOK_AHEAD_FREED) a->freed[(a->first_freed + a->freed_count++) % LOOK_AHEAD_FREED] = now;
 }
 
-// With many GPUs one of several is taken, so that what is kept reaches back over more than a turn of the driver.
+// With many GPUs only one in several times is kept, so that the kept times span more than one turn of the driver.
 void look_ahead_proposed(struct look_ahead *a, double now)
 {
     if (!a->freed_count) return;

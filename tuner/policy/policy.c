@@ -9,8 +9,8 @@
 
 #include "tuner/base/memory.h"
 
-static const double slow_kernel = 0.1;      // s that a trial takes on the GPU
-static const double forgotten_share = 0.25; // of the measured ones; with what is outstanding, 1.3 are compiled for one
+static const double slow_kernel = 0.1;      // s on the GPU; kernels above this are slow
+static const double forgotten_share = 0.25; // of the measured ones; with those waiting, 1.3 are compiled for each
 
 void policy_init(struct policy *p, const struct policy_settings *settings)
 {
@@ -75,14 +75,15 @@ void policy_continue_final(struct policy *p)
     p->final_sent = p->final_over = false;
 }
 
-// Whether the driver's milliseconds do not matter: a worker gets its next request when it has answered, so that the
-// next is chosen with that answer. (Ranking what waits for fast kernels did worse.)
+// Whether trials are so slow that milliseconds in the driver do not matter. A worker then gets its next request only
+// after it has answered, so that the request can be chosen with that result. (Ranking the waiting candidates of fast
+// kernels gave worse results.)
 static bool is_slow(const struct policy *p)
 {
     return !p->settings.lockstep && p->ahead.gpu.mean > slow_kernel;
 }
 
-// Requests that a worker holds at most.
+// The most requests that a worker may hold.
 static size_t gpu_depth(const struct policy *p)
 {
     return p->settings.lockstep || is_slow(p) ? 1 : POLICY_GPU_QUEUE;
@@ -139,8 +140,8 @@ static size_t idle_compiler(const struct policy *p)
     return POLICY_NO_WORKER;
 }
 
-// A configuration that the store knows takes the compiler's place in the sequence, so that a resumed run reports in the
-// order of an undisturbed one.
+// A configuration that the store knows keeps its position in the order of compilations, so that a resumed run reports
+// in the same order as an uninterrupted one.
 static bool next_for_compilers(struct policy *p, struct policy_action *a)
 {
     struct queued_task *t;
@@ -193,7 +194,7 @@ void policy_remove(struct policy *p, struct queued_task *t)
 
 // GPUs ---------------------------------------------------------------------------------------------------------------
 
-// The one with the least to do, of those whose worker takes another request.
+// The GPU with the shortest queue among those whose worker can take another request.
 static size_t free_gpu(const struct policy *p, size_t depth)
 {
     size_t best = POLICY_NO_WORKER;
@@ -226,7 +227,7 @@ static bool too_late_to_count(const struct policy *p)
     return p->end && p->settings.latest > 0 && p->now - p->started >= p->settings.latest;
 }
 
-// Counting is due when a batch is full, or when nothing else is left to do.
+// Counting is due if a batch is full, or if nothing else is left to do.
 static bool count_due(const struct policy *p)
 {
     const struct task_queue *q = &p->queue;
@@ -259,7 +260,7 @@ struct queued_task **policy_waiting(const struct policy *p, size_t *count)
     return waiting;
 }
 
-// Whether ranking can change anything: not where all that waits finds a GPU at once.
+// Whether ranking can change anything. It cannot if all waiting candidates get a GPU at once.
 static bool has_choice(const struct policy *p, size_t waiting)
 {
     size_t free = 0;
@@ -267,7 +268,7 @@ static bool has_choice(const struct policy *p, size_t waiting)
     return free < 2 || waiting > free;
 }
 
-// Chooses the waiting candidate that is measured next, or given up: in `a`. False when nothing waits.
+// Writes to `a` which waiting candidate is measured next, or forgotten. False if none waits.
 static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
 {
     struct queued_task *t = task_queue_first(&p->queue, TASK_READY), *worst = t;
@@ -397,7 +398,7 @@ struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
     return head;
 }
 
-// Its tasks wait again, each for its own turn.
+// The tasks of a lost request wait again, each by itself.
 static void give_back(struct policy *p, struct policy_request *request, bool alone)
 {
     for (size_t i = 0; i < request->task_count; i++) {
@@ -484,8 +485,8 @@ static void check_end(struct policy *p, double now)
         p->end = SEARCH_EVALUATIONS_USED;
 }
 
-// Candidates that have not reached a GPU when the search ends are dropped: they will be proposed again. What is not
-// counted in time is counted by the next run.
+// Candidates that have not reached a GPU when the search ends are dropped: they will be proposed again. Candidates that
+// are not counted in time are counted by the next run.
 static bool next_to_drop(const struct policy *p, struct policy_action *a)
 {
     const size_t *n = p->queue.numbers[TASK_TRIAL];
@@ -534,7 +535,7 @@ static struct policy_action next_of_final(struct policy *p, struct policy_action
 
 static bool next_of_search(struct policy *p, struct policy_action *a)
 {
-    if (!p->settings.lockstep && next_for_compilers(p, a)) return true; // it works while others are proposed
+    if (!p->settings.lockstep && next_for_compilers(p, a)) return true; // compilers work while others are proposed
     if (!wants_proposal(p)) return next_for_compilers(p, a);
     a->kind = POLICY_PROPOSE;
     return true;

@@ -32,7 +32,7 @@ void simulation_release(struct simulation *s)
     free(s->busy);
 }
 
-// The head of a GPU's queue begins.
+// The request at the head of a GPU's queue begins.
 static void begin(struct simulation *s, size_t gpu)
 {
     const struct policy_gpu *g = &s->policy.gpus[gpu];
@@ -126,7 +126,7 @@ bool simulation_step(struct simulation *s)
         simulation_compiler_answers(s, compiler);
     } else if (s->calls->kills && s->calls->kills(s, &s->policy.gpus[gpu].queue[0])) {
         simulation_gpu_lost(s, gpu, false);
-        policy_gpu_ready(&s->policy, gpu); // started again
+        policy_gpu_ready(&s->policy, gpu); // restarted
     } else {
         simulation_gpu_answers(s, gpu);
     }

@@ -1,9 +1,9 @@
-// The tasks of a run, in the order in which they were added, and how far each has come. The list knows nothing of
-// configurations: the caller that adds a task embeds a struct queued_task in its own.
+// The tasks of a run, in the order in which they were added, and how far each has come. The list knows nothing about
+// configurations: callers embed a struct queued_task in their own struct.
 //
 //     QUEUED -> COMPILING -> READY -> ON_GPU -> COUNTABLE -> COUNTING
 //                     |
-//                     +----> COUNTABLE, FINAL (of a task that is only counted, or only compiled for the final)
+//                     +----> COUNTABLE, FINAL (for a task that is only counted, or only compiled for the final)
 #pragma once
 
 #include <stdbool.h>
@@ -21,26 +21,26 @@ enum task_state {
 };
 enum task_purpose {
     TASK_TRIAL,    // to be measured
-    TASK_COUNT,    // measured in an earlier run: to be counted
+    TASK_COUNT,    // measured in an earlier run, to be counted
     TASK_FINALIST, // to be compiled for the final
     TASK_PURPOSES
 };
-// The result of an earlier run for the configuration.
+// Whether an earlier run has a result for the configuration.
 enum task_known { TASK_UNKNOWN, TASK_KNOWN_TO_FAIL_BEFORE_GPU, TASK_KNOWN_FROM_GPU };
 
 struct queued_task {
-    enum task_state state; // set by task_queue_move alone
+    enum task_state state; // set only by task_queue_move
     enum task_purpose purpose;
     enum task_known known;
-    bool alone;    // to be counted alone: it may have killed a worker
-    bool again;    // its GPU worker was ended from outside while it ran, and it had its second chance
-    int ended;     // how often its worker was ended from outside otherwise
-    bool retry;    // it crashed in the search, and is measured once more although the search has ended
+    bool alone;    // to be counted by itself, because it may have killed a worker
+    bool again;    // its GPU worker was ended from outside while it ran; its retry is used up
+    int ended;     // how often its worker was ended from outside in other cases
+    bool retry;    // it crashed in the search, and is measured again although the search has ended
     int lost;      // nodes that were lost while it was on one of their GPUs
     size_t worker; // the compiler or the GPU that works on it, in the states COMPILING, ON_GPU and COUNTING
     double since;  // when its compiler began
-    // The strategy's rank of it while it waits, when the policy asks for a ranking: the highest is measured first,
-    // and what is below 0 need not be measured at all. Set when POLICY_RANK is carried out.
+    // The strategy's rating while the task waits, set when POLICY_RANK is carried out. The highest is measured first; a
+    // task below 0 need not be measured at all.
     double acquisition;
 };
 

@@ -1,8 +1,9 @@
 // See export.h.
 //
-// The table of fields (tuner/trial/trial_field.h) says which figures go into a recorded space. A space has one figure
-// per trial where the store has one per stage: the compiler's facts are those of the worst stage (static_facts_of),
-// counters those of the first problem, added up over the stages where they count events, else the largest.
+// The table of fields (tuner/trial/trial_field.h) lists the figures that go into a recorded space. The store has
+// figures per stage, a recorded space has one per trial. The compiler's facts are taken from the worst stage
+// (static_facts_of). Counters are taken from the first problem; those that count events are added up over the stages,
+// for the others the largest is taken.
 #include "tuner/recorded/export.h"
 
 #include "tuner/trial/trial_field.h"
@@ -41,7 +42,7 @@ static void set_problems(struct recorded *r, const struct job *job)
     }
 }
 
-// The number of a metric. Trials tend to have the same counters in the same order, so the one after `last` is tried
+// The number of a metric. Trials usually have the same counters in the same order, so the one after `last` is tried
 // first.
 static size_t find_metric(const struct recorded *r, const char *key, size_t last)
 {
@@ -50,7 +51,7 @@ static size_t find_metric(const struct recorded *r, const char *key, size_t last
     return r->metric_count;
 }
 
-// The trials' counters name the columns; the device's document gives the hardware metric of each.
+// Adds a column, which is named after a counter; the device's document gives the counter's hardware metric.
 static void add_metric(struct exporter *e, const char *key)
 {
     struct recorded *r = e->recorded;
@@ -65,7 +66,7 @@ static void add_metric(struct exporter *e, const char *key)
         arena_copy(&r->memory, json_get_string(metric, "unit", ""))};
 }
 
-// Adds the metrics that a trial is the first to have, and their cells to the trials that there are.
+// Adds the metrics that this trial is the first to have, and their cells for the trials before it.
 static void add_metrics(struct exporter *e, const struct trial *trial)
 {
     struct recorded *r = e->recorded;
@@ -112,7 +113,7 @@ static int add_trial(void *user, const struct trial *trial)
 {
     struct exporter *e = user;
     struct recorded *r = e->recorded;
-    if (e->used == r->trial_count) return 1; // more finished since the count
+    if (e->used == r->trial_count) return 1; // more trials finished after they were counted
     size_t n = e->used;
     add_metrics(e, trial);
     if (space_parse(e->job->space, trial->config, r->configs + n * r->parameter_count, NULL)) {
@@ -149,7 +150,7 @@ static int add_baselines(struct exporter *e, struct error *err)
     return 0;
 }
 
-// A final's trials are numbers of this store: their configurations go with them.
+// A final refers to trials by their numbers in this store, so their configurations are added.
 static int add_final(void *user, double when, json_t *document)
 {
     struct exporter *e = user;
@@ -161,7 +162,7 @@ static int add_final(void *user, double when, json_t *document)
             json_object_set_new(entry, "configuration", json_string(trial.config));
     }
     if (!document) return 0;
-    json_object_del(document, "gpu"); // names of hosts stay private
+    json_object_del(document, "gpu"); // host names stay private
     json_object_del(document, "repeated");
     if (!e->recorded->about.finals) e->recorded->about.finals = json_array();
     json_array_append(e->recorded->about.finals, document);

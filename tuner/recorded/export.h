@@ -1,4 +1,4 @@
-// A job's trials as a recorded space (tuner/recorded/recorded.h): what `sweetspot export` writes, for replaying
+// A job's trials as a recorded space (tuner/recorded/recorded.h), which `sweetspot export` writes, for replaying
 // searches without a GPU and for other programs.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "tuner/store/store.h"
 
 // All trials of the store's current environment, in the order in which they finished. `device`: the "device" document,
-// or NULL. The job's space must be built; *elsewhere: trials that are not in it, and are left out. NULL with a message;
-// otherwise free with recorded_free.
+// or NULL. The job's space must be built; *elsewhere gets the number of trials that are not in it and are left out.
+// NULL with a message; otherwise free with recorded_free.
 struct recorded *export_recorded(const struct job *, struct store *, const struct environment *, const json_t *device,
                                  size_t *elsewhere, struct error *);

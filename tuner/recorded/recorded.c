@@ -16,7 +16,7 @@ struct recorded *recorded_new(void)
 void recorded_free(struct recorded *r)
 {
     if (!r) return;
-    if (r->symbols) space_free(r->space); // otherwise the job's
+    if (r->symbols) space_free(r->space); // otherwise it is the job's
     symbols_free(r->symbols);
     arena_release(&r->memory);
     json_decref(r->about.device);
@@ -90,7 +90,7 @@ static bool same_value(enum parameter_kind kind, const char *a, const char *b)
     return !strcmp(a, b) || (kind == PARAMETER_REAL && strtod(a, NULL) == strtod(b, NULL));
 }
 
-// The index of a value among the parameter's, or their count.
+// The index of a value among the parameter's values, or their count if it is not among them.
 static size_t value_index(const struct recorded *r, const struct parameter *p, const json_t *value)
 {
     int64_t integer;

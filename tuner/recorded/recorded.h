@@ -9,40 +9,42 @@
 #include "tuner/trial/trial.h"
 
 struct recorded_work {
-    double flops, bytes; // NaN where unknown
+    double flops, bytes; // NaN if unknown
 };
 
 struct recorded_problem {
     const char *name; // may be ""
     size_t size_count;
     struct record_named_integer *sizes;
-    double weight;                    // 1 unless given
-    const struct recorded_work *work; // NULL where unknown
+    double weight;                    // 1 by default
+    const struct recorded_work *work; // NULL if unknown
 };
 
 struct recorded_metric {
     const char *key, *metric, *unit;
 };
 
-// What was left out or counts as failed, and how often: "rows are left out, because ...". `text` is a constant.
+// A kind of row that was left out or counts as failed, and the number of such rows: "rows are left out, because ...".
+// `text` is a constant.
 struct recorded_note {
-    const char *text; // NULL: no more of them
+    const char *text; // NULL: end of the list
     size_t count;
 };
 enum { RECORDED_MOST_NOTES = 8 };
 
 struct recorded_baseline {
     const char *name;
-    struct trial_problem *problems; // one for each problem; of their fields, those of a time are used
+    struct trial_problem *problems; // one for each problem; only the fields of a time are used
     size_t problem_count;
 };
 
-// Everything belongs to the struct; recorded_free releases it. Filled by recorded_read, or by hand for recorded_write:
-// start from recorded_new, make everything in `memory`, set the space and the counts; make trials with
-// recorded_add_trials. A recorded trial has no stages but `facts`, and no `config` but its row of `configs`.
+// Everything belongs to the struct; recorded_free releases it. It is filled by recorded_read, or by hand for
+// recorded_write: start with recorded_new, allocate everything in `memory`, set the space and the counts, and make the
+// trials with recorded_add_trials. A recorded trial has `facts` instead of stages, and a row of `configs` instead of
+// `config`.
 struct recorded {
     struct {
-        const char *job;                       // "" where unknown
+        const char *job;                       // "" if unknown
         const char *licence;                   // of another tuner's recording; "" for our own
         const char *objective;                 // "geomean" or "worst"
         json_t *device, *environment, *finals; // NULL where absent
@@ -50,7 +52,7 @@ struct recorded {
     size_t problem_count; // at least 1
     struct recorded_problem *problems;
     size_t parameter_count;
-    json_t *constraints; // texts; NULL where absent
+    json_t *constraints; // texts; NULL if absent
     size_t metric_count;
     struct recorded_metric *metrics;
     size_t baseline_count;
@@ -58,32 +60,32 @@ struct recorded {
     size_t trial_count;
     struct trial *trials;
     struct trial_problem *figures; // trial_count times problem_count: the trials' problems
-    double *counters;              // trial_count times metric_count, NaN where absent; of the first problem
+    double *counters;              // trial_count times metric_count, NaN if absent; for the first problem
     uint16_t *configs;             // trial_count times parameter_count value indices
     struct arena memory;
     struct {
         struct recorded_note notes[RECORDED_MOST_NOTES];
-        size_t unknown_count; // columns of the file without a meaning here
+        size_t unknown_count; // columns of the file that are unknown here
         const char **unknown_columns;
     } left_out;
 
-    // The parameters; of what was read, the configurations of the list too.
+    // The parameters; after reading, also the listed configurations.
     struct space *space;
-    struct symbols *symbols; // NULL: the space is another's
-    uint32_t *trial_at;      // of what was read: space index -> trial
-    int64_t best;            // of what was read: the trial with the lowest objective among ok, or -1
+    struct symbols *symbols; // NULL: the space belongs to others
+    uint32_t *trial_at;      // after reading: space index -> trial
+    int64_t best;            // after reading: the trial with the lowest objective among ok, or -1
 };
 
 struct recorded *recorded_new(void);
 void recorded_free(struct recorded *);
 
-// Room for `count` trials, all unknown, once problem_count, metric_count and parameter_count are set. -1 with a message
-// where there is no memory for them.
+// Makes room for `count` trials, all unknown. problem_count, metric_count and parameter_count must be set before. -1
+// with a message if there is not enough memory.
 int recorded_add_trials(struct recorded *, size_t count, struct error *);
 
 // Reads a file. NULL with a message that begins with the path.
 struct recorded *recorded_read(const char *path, struct error *);
-// The same for T4 documents and KTT's results, which lack the list of values: a T1 document has it.
+// The same for T4 documents and KTT's results, which lack the parameters' values; these are read from a T1 document.
 struct recorded *recorded_read_with(const char *path, const char *t1_path, struct error *);
 // Prints the notes on stderr.
 void recorded_warn(const struct recorded *, const char *path);
@@ -92,10 +94,10 @@ int recorded_write(const struct recorded *, const char *path, struct error *);
 
 // The number of the trial with this configuration of recorded->space, or -1.
 int64_t recorded_find(const struct recorded *, const uint16_t *config);
-// What a strategy learns from a trial's status: the one place that turns it into an outcome of the search. The
-// objective counts only where the status has one (ok, slow); else it is NaN. Borrows the configuration.
+// What a strategy is told about a trial. This is the only place that turns a status into an outcome of the search. The
+// objective is used only if the status has one (ok, slow); otherwise it is NaN. Borrows the configuration.
 struct observation observation_of(const uint16_t *config, enum trial_status, double objective);
-// The same from a recorded trial, from which it borrows.
+// The same for a recorded trial, from which it borrows.
 struct observation recorded_observation(const struct recorded *, size_t trial);
 // The device's name, or "".
 const char *recorded_device_name(const struct recorded *);

@@ -1,9 +1,9 @@
-// Reading a recorded space: which format a file has, and what is mended before it is JSON. See recorded.h.
+// Reading a recorded space: recognises the file's format, and repairs texts that are not JSON yet. See recorded.h.
 
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
 
-// Python writes NaN and Infinity, which are not JSON. Outside strings they become 0 and blanks, in place.
+// Python writes NaN and Infinity, which are not JSON. Outside strings they are overwritten by 0 and blanks.
 static void blank_python_numbers(char *text)
 {
     bool in_string = false;
@@ -16,7 +16,7 @@ static void blank_python_numbers(char *text)
         size_t length = strncmp(p, "NaN", 3) == 0 ? 3 : strncmp(p, "Infinity", 8) == 0 ? 8 : 0;
         if (length == 0) continue;
         bool minus = p > text && p[-1] == '-';
-        // "null" does not fit into three letters; 0 will do, because a time of 0 counts as missing.
+        // "null" does not fit into three letters; 0 works, because a time of 0 counts as missing.
         memset(p, ' ', length);
         if (minus) p[-1] = ' ';
         *p = '0';
@@ -24,9 +24,9 @@ static void blank_python_numbers(char *text)
     }
 }
 
-// Kernel Tuner adds an entry and a comma at a time, each on a line of its own, and closes the cache when it ends. An
-// interrupted cache is closed here: after its last entry, or, where that one is cut, after the last whole line. NULL
-// where that is no cache either.
+// Kernel Tuner writes each entry, with a comma, on a separate line, and closes the cache when it ends. A cache that was
+// interrupted is closed here, after its last entry, or if that is incomplete, after the last complete line. NULL if the
+// result is not a cache either.
 static json_t *close_cache(const char *text, size_t size, const char **note)
 {
     json_error_t ignored;

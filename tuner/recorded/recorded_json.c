@@ -1,4 +1,4 @@
-// Our own format of recorded spaces, in and out; docs/json.md describes it.
+// Reads and writes our own format of recorded spaces, which docs/json.md describes.
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
@@ -8,7 +8,7 @@ enum { FORMAT_VERSION = 1 };
 
 static const char *const kind_names[] = {"int", "string", "unroll", "real", NULL}; // by enum parameter_kind
 
-// What a file has besides parameters, columns and trials.
+// The file's contents other than parameters, columns and trials.
 static const struct record_field work_fields[] = {
     {"flops", RECORD_MEMBER(struct recorded_work, flops)}, {"bytes", RECORD_MEMBER(struct recorded_work, bytes)}, {0}};
 static const struct record work_record = {"the work of a problem", sizeof(struct recorded_work), work_fields, NULL};
@@ -71,7 +71,7 @@ struct column {
     const struct trial_field *field;
 };
 
-// A recorded field of the trial or of its problems: the names of the two do not overlap.
+// A recorded field of the trial or of its problems; the two have no name in common.
 static const struct trial_field *recorded_field(const char *name)
 {
     static const enum field_level levels[] = {FIELD_TRIAL, FIELD_PROBLEM};
@@ -92,7 +92,7 @@ static struct column column_named(const struct recorded *r, const char *name)
     return (struct column){COLUMN_UNKNOWN, 0, NULL};
 }
 
-// Columns are told apart by their names.
+// Columns are identified by their names, so these must differ.
 static int check_columns(const struct recorded *r, struct error *err)
 {
     for (size_t i = 0; i < r->parameter_count; i++)
@@ -106,8 +106,8 @@ static int check_columns(const struct recorded *r, struct error *err)
     return 0;
 }
 
-// The cell's part for one problem: an element, or the cell itself if there is one problem. Samples are a list
-// themselves.
+// The part of a cell for one problem: an element, or the cell itself if there is only one problem. Samples are a list
+// in themselves.
 static const json_t *part(const struct recorded *r, const struct trial_field *f, const json_t *cell, size_t problem)
 {
     bool listed = json_is_array(f->kind == FIELD_SAMPLES ? json_array_get(cell, 0) : cell);
@@ -160,7 +160,7 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
 {
     size_t count = json_array_size(names);
     autofree struct column *columns = memory_new(count, sizeof *columns);
-    r->left_out.unknown_columns = arena_new(&r->memory, count * sizeof *r->left_out.unknown_columns);
+    r->unknown_columns = arena_new(&r->memory, count * sizeof *r->unknown_columns);
     size_t parameters = 0;
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++) {
@@ -171,8 +171,7 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
         }
         columns[i] = column_named(r, name);
         parameters += columns[i].kind == COLUMN_PARAMETER;
-        if (columns[i].kind == COLUMN_UNKNOWN)
-            r->left_out.unknown_columns[r->left_out.unknown_count++] = arena_copy(&r->memory, name);
+        if (columns[i].kind == COLUMN_UNKNOWN) r->unknown_columns[r->unknown_count++] = arena_copy(&r->memory, name);
         for (size_t j = 0; j < i; j++)
             if (columns[i].kind != COLUMN_UNKNOWN && columns[i].kind == columns[j].kind &&
                 columns[i].index == columns[j].index && columns[i].field == columns[j].field)
@@ -198,10 +197,10 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
     int failed = 0;
     for (const struct record_field *f = fields; f->name && !failed; f++)
         failed = record_take(f, "the file", json_object_get(document, f->name), r, &r->memory, err);
-    json_incref(r->about.device); // what was taken belongs to the document
-    json_incref(r->about.environment);
+    json_incref(r->device); // the values taken belong to the document
+    json_incref(r->environment);
     json_incref(r->constraints);
-    json_incref(r->about.finals);
+    json_incref(r->finals);
     if (failed) return -1;
     if (!r->problem_count) recorded_one_problem(r);
     for (size_t p = 0; p < r->problem_count; p++)
@@ -216,10 +215,10 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
 
 // Writing ------------------------------------------------------------------------------------------
 
-// The digits that a measurement has.
+// The significant digits of a measurement.
 static const size_t measured = JSON_REAL_PRECISION(7);
 
-// Appends a value, which it takes.
+// Appends a value, and takes ownership of it.
 static void put(struct text *o, const char *before, json_t *value, size_t precision)
 {
     autofree char *text = json_dumps(value, JSON_COMPACT | precision);
@@ -227,7 +226,7 @@ static void put(struct text *o, const char *before, json_t *value, size_t precis
     json_decref(value);
 }
 
-// A field of a record; null where it is unknown.
+// A field of a record; null if it is unknown.
 static json_t *cell_json(const struct trial_field *f, const void *record)
 {
     const void *place = (const char *)record + f->place;
@@ -274,7 +273,7 @@ static bool is_column(const struct recorded *r, const struct trial_field *f)
     return false;
 }
 
-// The columns' fields in `chosen` (room for all); returns how many.
+// Writes the fields that become columns to `chosen` (which has room for all). Returns their number.
 static size_t choose_columns(const struct recorded *r, const struct trial_field **chosen)
 {
     size_t count, used = 0;
@@ -294,7 +293,7 @@ static json_t *columns_json(const struct recorded *r, const struct trial_field *
     return names;
 }
 
-// A field of the problems has an element for each of several.
+// A field of the problems: an array with one element per problem, if there are several.
 static json_t *problem_cells(const struct recorded *r, size_t trial, const struct trial_field *f)
 {
     const struct trial_problem *figures = r->figures + trial * r->problem_count;
@@ -317,7 +316,7 @@ static json_t *trial_row(const struct recorded *r, size_t trial, const struct tr
     return row;
 }
 
-// A member and a trial take a line each.
+// Each member and each trial takes one line.
 int recorded_write(const struct recorded *r, const char *path, struct error *err)
 {
     autorelease(text_release) struct text o = {0};

@@ -1,5 +1,5 @@
-// Shared by the files that make up recorded.h: recorded.c (the struct), above it recorded_json.c (our format) and
-// recorded_tuners.c (others' formats), and above these recorded_import.c (which one a file has).
+// Shared by the files that implement recorded.h: recorded.c (the struct), above it recorded_json.c (our format) and
+// recorded_tuners.c (other tuners' formats), and above these recorded_import.c (which recognises a file's format).
 #pragma once
 
 #include <stdbool.h>
@@ -12,21 +12,22 @@ int recorded_from_kernel_tuner(struct recorded *, const json_t *document, struct
 int recorded_from_t4(struct recorded *, const json_t *document, const json_t *t1, struct error *);
 int recorded_from_ktt(struct recorded *, const json_t *document, const json_t *t1, struct error *);
 
-// Counts something that the user must know: see struct recorded_note.
+// Counts something that the user has to know, see struct recorded_note.
 void recorded_note(struct recorded *, const char *text);
 #define RECORDED_IMPOSSIBLE \
     "configurations count as failed, because their times are impossible (none, below 100 ns, not a number)"
 
-// Adds a parameter with its values from a JSON array. kind < 0: the narrowest kind (integers, else reals, else
-// strings).
+// Adds a parameter with its values from a JSON array. kind < 0: the first kind that fits of integers, reals and
+// strings.
 int recorded_add_parameter(struct recorded *, const char *name, const json_t *values, int kind, struct error *);
-// Sets a parameter's value in a trial's configuration. -1 with a message where it is not among the parameter's.
+// Sets a parameter's value in a trial's configuration. -1 with a message if it is not among the parameter's values.
 int recorded_set_value(struct recorded *, size_t trial, size_t parameter, const json_t *value, struct error *);
 
 void recorded_one_problem(struct recorded *);
-// A trial's figures of the problem, to be filled in.
+// A trial's figures for the problem, to be filled in.
 struct trial_problem *recorded_figures(struct recorded *, size_t trial, size_t problem);
-// Whether a number can be a time, in any unit: positive, and not the number that other tuners write for a failure.
+// Whether a number can be a time, in any unit: it is positive, and not the number that other tuners write for a
+// failure.
 bool recorded_is_time(double time);
 
 // Computes objectives, builds the space of the listed configurations, finds the best. -1 with a message.

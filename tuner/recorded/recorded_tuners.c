@@ -1,7 +1,7 @@
 // The formats of other tuners: Kernel Tuner's caches (github.com/KernelTuner/kernel_tuner), KTT's results
 // (github.com/HiPerCoRe/KTT), and the documents T1 (a space) and T4 (results) of the auto-tuning community
-// (github.com/odgaard/TuningSchema). A reader for each makes rows; take_rows() makes a recorded space of them. See
-// recorded.h.
+// (github.com/odgaard/TuningSchema). Each format has a reader that produces rows, which take_rows() turns into a
+// recorded space. See recorded.h.
 
 #include "tuner/base/hash_index.h"
 #include "tuner/recorded/recorded_parts.h"
@@ -9,13 +9,13 @@
 
 static const double millisecond = 1e-3;
 
-// A configuration and what became of it, as far as the file says. All JSON but `configuration` and `counters` is the
-// document's.
+// A configuration and its result, as far as the file has it. All JSON except `configuration` and `counters` belongs to
+// the document.
 struct row {
-    json_t *configuration; // owned: the values by name
+    json_t *configuration; // owned: values by name
     const json_t *time, *samples;
-    double unit, sample_unit; // of the time and of the samples, in seconds
-    const char *failure;      // the other tuner's word; NULL: none
+    double unit, sample_unit; // units of the time and of the samples, in seconds
+    const char *failure;      // as the other tuner names it; NULL: none
     double compile_seconds, gpu_seconds, registers, shared_bytes;
     json_t *counters; // owned: `name`, `value`, `unit` of each; NULL: none
 };
@@ -42,7 +42,7 @@ static void row_list_release(struct row_list *rows)
     free(rows->row);
 }
 
-// The unit of time in seconds; `otherwise` where the text is none. Kernel Tuner's own files say "miliseconds".
+// The unit of time in seconds; `otherwise` if the text is not one. Kernel Tuner's own files have "miliseconds".
 static double time_unit(const char *text, double otherwise)
 {
     static const struct {
@@ -54,7 +54,8 @@ static double time_unit(const char *text, double otherwise)
     return otherwise;
 }
 
-// What other tuners say instead of a time, by its beginning: "CompilationFailedConfig", "compile", "CompilationFailed".
+// The status for a word that other tuners write instead of a time. Only its beginning counts:
+// "CompilationFailedConfig", "compile" and "CompilationFailed" are the same.
 static enum trial_status failure_of(const char *text)
 {
     static const struct {
@@ -73,7 +74,7 @@ static void set_failed(struct recorded *r, size_t trial, const char *reason)
     r->trials[trial].reason = arena_copy(&r->memory, reason);
 }
 
-// The only problem's time and samples. False, and nothing is set, without a time.
+// Sets the time and samples of the only problem. If there is no time, returns false and sets nothing.
 static bool set_time(struct recorded *r, size_t trial, const struct row *row)
 {
     struct trial_problem *p = recorded_figures(r, trial, 0);
@@ -98,8 +99,7 @@ static int compare_json_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// All different values of a parameter in the rows: ascending if they are numbers, else in the order of their
-// appearance.
+// All distinct values of a parameter in the rows: ascending if they are numbers, otherwise in order of appearance.
 static json_t *collect_values(const struct row_list *rows, const char *name)
 {
     autofree json_t **found = NULL;
@@ -119,8 +119,8 @@ static json_t *collect_values(const struct row_list *rows, const char *name)
     return values;
 }
 
-// A T1 document's list of values: Python's, which is JSON but for its quotes and the names of the truth values. NULL
-// where it is another expression.
+// A T1 document's list of values. It is a Python list, which differs from JSON only in its quotes and in the spelling
+// of true and false. NULL if it is any other expression.
 static json_t *t1_values(const char *python)
 {
     autorelease(text_release) struct text json = {0};
@@ -135,7 +135,7 @@ static json_t *t1_values(const char *python)
     return json_array_size(values) ? json_incref(values) : NULL;
 }
 
-// The parameters of the first row, with the values that T1 lists, or else those of the rows.
+// Adds the parameters of the first row, with the values listed in T1, or otherwise those that occur in the rows.
 static int add_parameters(struct recorded *r, const struct row_list *rows, const json_t *t1, struct error *err)
 {
     const json_t *listed = json_object_get(json_object_get(t1, "ConfigurationSpace"), "TuningParameters");
@@ -155,7 +155,7 @@ static int add_parameters(struct recorded *r, const struct row_list *rows, const
     return 0;
 }
 
-// The counters of all rows, and each row's values of them.
+// Adds the counters of all rows as metrics.
 static void add_counters(struct recorded *r, const struct row_list *rows)
 {
     size_t room = 0;
@@ -184,7 +184,7 @@ static void set_counters(struct recorded *r, size_t trial, const json_t *counter
                 r->counters[trial * r->metric_count + m] = json_get_number(one, "value", NAN);
 }
 
-// The row's configuration as that of trial `to`. False where the row is left out; it is noted why.
+// Copies the row's configuration to trial `to`. False if the row has to be left out; the reason is noted.
 static bool set_configuration(struct recorded *r, size_t to, const struct row *row)
 {
     struct error ignored;
@@ -205,8 +205,8 @@ static bool same_configuration(const void *wanted, size_t trial)
     return !memcmp(r->configs + trial * r->parameter_count, r->configs + r->trial_count * r->parameter_count, size);
 }
 
-// Makes trials of the rows, once the parameters are there. Rows without a usable configuration are left out, and so
-// are those whose configuration an earlier row has.
+// Turns the rows into trials, after the parameters have been added. Rows without a usable configuration are left out,
+// and so are rows whose configuration occurred before.
 static int take_rows(struct recorded *r, const struct row_list *rows, struct error *err)
 {
     autorelease(hash_index_release) struct hash_index seen = {0};
@@ -251,8 +251,8 @@ static void set_licence(struct recorded *r, const json_t *document)
     r->about.licence = arena_copy(&r->memory, json_get_string(document, "licence", american));
 }
 
-// A cache may be of a search for another objective; what counts here is the time, which each entry has besides. What
-// failed has its word in place of the objective.
+// A cache may come from a search with another objective; only the time is used here, which each entry also has. Failed
+// entries have a word in place of the objective.
 int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struct error *err)
 {
     const json_t *keys = json_object_get(document, "tune_params_keys"),
@@ -289,7 +289,7 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
                : error_set(err, "the objective is '%s', and no entry has a 'time'", objective);
 }
 
-// NaN where there are none.
+// NaN if there are none.
 static double sum_of(const json_t *numbers)
 {
     double sum = json_array_size(numbers) ? 0 : NAN;
@@ -297,7 +297,7 @@ static double sum_of(const json_t *numbers)
     return sum;
 }
 
-// KTT writes the values of a T4 document as texts; a text that is a number becomes one.
+// KTT writes the values of a T4 document as texts; a text that is a number is converted to one.
 static json_t *number_or_text(json_t *value)
 {
     json_error_t ignored;
@@ -325,7 +325,7 @@ static void t4_row(struct row *row, const json_t *result, double unit)
         }
     }
     if (strcmp(invalidity, "correct")) row->failure = invalidity;
-    double compiled = json_get_number(times, "compilation", NAN); // of Kernel Tuner; the schema has the longer name
+    double compiled = json_get_number(times, "compilation", NAN); // Kernel Tuner's name; the schema has the longer one
     row->compile_seconds = json_get_number(times, "compilation_time", compiled) * unit;
     row->gpu_seconds = (sum_of(row->samples) + json_get_number(times, "validation", 0)) * unit;
     row->registers = json_get_number(json_object_get(result, "compilation_data"), "registers", NAN);
@@ -345,7 +345,7 @@ int recorded_from_t4(struct recorded *r, const json_t *document, const json_t *t
     return add_parameters(r, &rows, t1, err) || take_rows(r, &rows, err) ? -1 : 0;
 }
 
-// A counter of KTT has a type instead of a unit.
+// KTT's counters have a type instead of a unit.
 static json_t *ktt_counter(const json_t *counter)
 {
     const char *type = json_get_string(counter, "Type", "");
@@ -356,8 +356,8 @@ static json_t *ktt_counter(const json_t *counter)
                                                    : "");
 }
 
-// A result may have several kernels: the counters are those of the first, the registers and shared memory those of the
-// one that needs most.
+// A result may have several kernels. The counters are taken from the first, the registers and shared memory from the
+// kernel that needs most.
 static void ktt_row(struct row *row, const json_t *result, double unit)
 {
     const char *status = json_get_string(result, "Status", "Ok");

@@ -1,6 +1,6 @@
-// Transfers results of another space to this one, as a prior of the search (search/model/prior.h): parameters are
-// matched by name, values by value. A number that this space lacks becomes its nearest one; a word that it lacks drops
-// the configuration. A parameter that one side lacks, or that never varies there, is ignored.
+// Transfers the results of another space to this one, as a prior for the search (search/model/prior.h). Parameters are
+// matched by name, values by value. A number that this space lacks is replaced by its nearest one; a configuration with
+// a word that it lacks is dropped. A parameter that one side lacks, or that never varies there, is ignored.
 #pragma once
 
 #include "search/model/prior.h"
@@ -16,14 +16,14 @@ struct transfer {
     size_t dropped, left_out;
     uint16_t *configs;
     double *objectives;
-    bool *known, *varies; // by parameter: some configuration had it; two of them had different values
+    bool *known, *varies; // by parameter: some configuration has it; two of them have different values
     double **numbers;     // by parameter and value; NaN: a word
 };
 
 void transfer_init(struct transfer *, const struct space *);
 void transfer_release(struct transfer *);
-// One result: "A=1,B=x" with its status and objective.
+// Adds one result: "A=1,B=x" with its status and objective.
 void transfer_add(struct transfer *, const char *config, enum trial_status, double objective);
 void transfer_add_recorded(struct transfer *, const struct recorded *);
-// NULL with a message when it teaches nothing: no common parameter, no times.
+// NULL with a message if nothing can be learnt from it: no common parameter, no times, or only noise.
 struct prior *transfer_prior(const struct transfer *, struct error *);

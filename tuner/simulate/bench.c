@@ -5,8 +5,8 @@
 // Methodology score (Willemsen et al., "A methodology for comparing optimization algorithms for auto-tuning", 2024),
 // with unique evaluations as the cost: the baseline B(t) is the expected best of t random draws; the budget ends at the
 // first t where B has come 95% of the way from the median of the valid configurations to the optimum; the score is the
-// mean over t = 1 .. cutoff of (B(t) - F(t)) / (B(t) - optimum), F(t) being the mean best over the seeds that have
-// found anything. 1 means that the optimum is found at once, 0 is random search, below 0 is worse than random search.
+// mean over t = 1 .. cutoff of (B(t) - F(t)) / (B(t) - optimum), where F(t) is the mean best over the seeds that have
+// found anything. 1 means that the optimum is found at once, 0 is as good as random search, and below 0 is worse.
 #include "tuner/simulate/bench.h"
 
 #include "tuner/base/clock.h"
@@ -15,17 +15,17 @@ struct runs {
     const struct bench_options *o;
     int64_t *cutoff; // evaluations that the score averages over, per file; 0 without `score`
     int64_t *length; // evaluations of a run, per file
-    size_t *offset;  // of a file's first curve in `best`
-    double *best;    // best time so far after each evaluation, curve after curve; infinity while there is none
-    double *seconds; // per proposal, a run
+    size_t *offset;  // by file: its first curve in `best`
+    double *best;    // best time so far after each evaluation, one curve after another; infinity while there is none
+    double *seconds; // per proposal, by run
 };
 
-// The expected best of k uniform random draws without repetition from `total` configurations of which `valid` have the
-// times `sorted` (ascending), given that a valid one is among them. The baseline of the methodology score.
+// The baseline of the methodology score: the expected best of k uniform random draws without repetition from `total`
+// configurations, given that a valid one is among them. `valid` configurations have the times `sorted` (ascending).
 static double random_best(const double *sorted, size_t valid, size_t total, size_t k)
 {
-    // P(best is sorted[i]) = P(no better one drawn) - P(none up to it drawn), where the chance that k draws miss
-    // the i best is the product over j < i of (total - k - j) / (total - j).
+    // P(best is sorted[i]) = P(no better one drawn) - P(neither it nor a better one drawn), where the probability that
+    // k draws miss the i best is the product over j < i of (total - k - j) / (total - j).
     double miss = 1, sum = 0, certain = 0;
     for (size_t i = 0; i < valid && miss > 1e-12; i++) {
         double next = k + i >= total ? 0 : miss * (double)(total - k - i) / (double)(total - i);
@@ -46,7 +46,8 @@ static double *sorted_times(const struct recorded *r, size_t *count)
     return times;
 }
 
-// The evaluations that random search is expected to need for 95% of the way from the median to the optimum.
+// The number of evaluations that random search is expected to need to get 95% of the way from the median to the
+// optimum.
 static int64_t cutoff_of(const struct recorded *r)
 {
     size_t valid, low = 1, high = r->trial_count;
@@ -72,7 +73,7 @@ struct strategy_options bench_strategy_options(const struct bench_options *o, si
     return options;
 }
 
-// Puts the configuration first that promises most, where the strategy can tell: as runs do whose kernels are slow.
+// If the strategy can rank configurations, puts the most promising one first, as runs with slow kernels do.
 static void most_promising_first(struct strategy *s, uint16_t *configs, size_t count, size_t width)
 {
     if (count < 2 || !strategy_ranks(s)) return;
@@ -89,7 +90,7 @@ static void most_promising_first(struct strategy *s, uint16_t *configs, size_t c
     memcpy(configs, config, width * sizeof *config);
 }
 
-// One run: fills the curve of `length` evaluations.
+// Makes one run, and fills its curve of `length` evaluations.
 static int run_one(const struct bench_options *o, const struct strategy_class *class, size_t file, uint64_t seed,
                    double *curve, int64_t length, double *seconds, struct error *err)
 {

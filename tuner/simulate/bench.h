@@ -1,6 +1,6 @@
-// The bench for search strategies: runs each of them on recorded spaces with many seeds on all cores, and says how
-// close to the optimum it gets after how many evaluations. Nothing is compiled or launched: an evaluation is a lookup
-// in the recording.
+// The bench for search strategies: runs each of them on recorded spaces with many seeds on all cores, and reports how
+// close to the optimum it gets after given numbers of evaluations. Nothing is compiled or launched: an evaluation is a
+// lookup in the recording.
 #pragma once
 
 #include "search/strategies/strategy.h"
@@ -21,32 +21,32 @@ struct bench_options {
     const char *const *paths;
     const struct recorded *const *files;
     size_t budget_count;
-    int64_t budgets[BENCH_MAX_BUDGETS]; // ascending; unique evaluations, a failed configuration counts as one
+    int64_t budgets[BENCH_MAX_BUDGETS]; // ascending; unique evaluations, including failed configurations
     int64_t seeds;
     int64_t first_seed;
-    int64_t ahead; // proposals that wait, the most promising to be measured next; 1: each is measured at once
-    bool score;    // makes runs as long as the methodology score needs
+    int64_t ahead; // waiting proposals, of which the most promising is measured next; 1: each is measured at once
+    bool score;    // makes runs long enough for the methodology score
     // Priors of the strategies, by file; NULL: none.
     const struct bench_priors *priors;
     int64_t processes; // 0: one per core
     bool progress;     // on stderr
 };
 
-// One strategy on one file. Quality is optimum / best found: 1 is the optimum, 0 nothing valid yet.
+// One strategy on one file. Quality is optimum / best found: 1 is the optimum, 0 means nothing valid yet.
 struct bench_cell {
     double mean[BENCH_MAX_BUDGETS], median[BENCH_MAX_BUDGETS];
     double within_1_percent[BENCH_MAX_BUDGETS]; // share of the seeds whose quality is at least 0.99
-    double to_95, to_99;         // median evaluations to that quality; infinite when not reached by the median seed
+    double to_95, to_99;         // median evaluations to that quality; infinite if the median seed does not reach it
     double score;                // methodology score; NaN without `score`
-    double seconds_per_proposal; // time of a core in the strategy, per evaluation
+    double seconds_per_proposal; // CPU time in the strategy, per evaluation
 };
 
-// The conditions under which a strategy is created for one run.
+// The options with which a strategy is created for one run.
 struct strategy_options bench_strategy_options(const struct bench_options *, size_t file, uint64_t seed);
 
-// Calls `one` for every strategy, file and seed, in forked processes that take the next run from a counter in shared
-// memory, so the code of a run need not be thread-safe. A run gives the same result in any process, and writes it to
-// memory of bench_shared. -1 with the message of the first run that failed, or of a process that died.
+// Calls `one` for every strategy, file and seed. Forked processes take the next run from a counter in shared memory, so
+// the code of a run need not be thread-safe. A run must give the same result in any process, and write it to memory
+// from bench_shared. -1 with the message of the first run that failed, or if a process died.
 typedef int bench_runner(void *user, size_t strategy, size_t file, size_t seed, struct error *);
 int bench_deal(const struct bench_options *, bench_runner *one, void *user, struct error *);
 // The number of a run, below bench_runs.
@@ -56,38 +56,39 @@ size_t bench_runs(const struct bench_options *);
 void *bench_shared(size_t bytes, struct error *);
 void bench_unshare(void *, size_t bytes);
 
-// Adds a share of some figures to others: structs of doubles, `size` bytes each.
+// Adds `share` times some figures to others: structs of doubles, `size` bytes each.
 void bench_add(void *to, const void *from, size_t size, double share);
 
-// A column of a table of figures: a double at `place` in the struct of a strategy's figures on a file.
+// A column of a table of figures: a double at offset `place` in the struct with a strategy's figures on a file.
 struct bench_column {
     char title[32];     // as in table_new
     const char *format; // for printf
     size_t place;
-    double scale;   // what the number is multiplied by; 0: 1
-    size_t reached; // the place of the share of the runs that got there, which ">" marks below 1; 0: none
+    double scale;   // factor for the number; 0: 1
+    size_t reached; // offset of the share of runs that got there; ">" marks figures below 1; 0: none
 };
-// The figures of strategies on files, and what is printed of them: a row for each strategy on each file, and with
-// several files one for the mean over them. Borrows the options.
+// The figures of strategies on files, and how they are printed: a row for each strategy on each file, and with several
+// files also one for the mean over them. Borrows the options.
 struct bench_rows {
     const struct bench_options *options;
-    const char *kind, *budgets, *legend; // the document's format; what stands around the number of seeds in the legend
+    const char *kind, *budgets, *legend; // the document's format; the legend's text around the number of seeds
     size_t column_count;
     struct bench_column columns[BENCH_MOST_COLUMNS];
-    void *cells, *overall; // structs of `size` bytes, strategy after strategy; the means over the files
+    void *cells, *overall; // structs of `size` bytes, one strategy after another; the means over the files
     size_t size;
 };
-// Runs everything; each cell is a struct bench_cell. detailed: with medians and shares at every budget. -1 with a
-// message: a file without a valid configuration, a strategy that cannot start or proposes an invalid configuration.
+// Runs everything; each cell is a struct bench_cell. With `detailed`, there are medians and shares at every budget. -1
+// with a message if a file has no valid configuration, or a strategy cannot start or proposes an invalid configuration.
 int bench_run(struct bench_rows *, const struct bench_options *, bool detailed, struct error *);
 void bench_release(struct bench_rows *);
-// For such functions: room for zeroed cells, -1 with a message where a file has no valid configuration; the columns of
-// struct bench_cell; the means over the files.
+// Parts of such functions. bench_open makes zeroed cells, or returns -1 with a message if a file has no valid
+// configuration; bench_add_columns adds the columns of struct bench_cell; bench_average computes the means over the
+// files.
 int bench_open(struct bench_rows *, const struct bench_options *, size_t size, struct error *);
 void bench_add_columns(struct bench_rows *, bool detailed);
 void bench_average(struct bench_rows *);
-// What is infinite is shown as above the last budget.
+// Infinite figures are shown as above the last budget.
 struct table *bench_table(const struct bench_rows *);
 // The columns' titles are members: {"seeds": 60, "first_seed": 1, "rows": [{"file": "a.json", "strategy": "default",
-// "to 95%": 12, ...}]}; null for what is infinite. New reference.
+// "to 95%": 12, ...}]}; infinite figures are null. New reference.
 json_t *bench_json(const struct bench_rows *);

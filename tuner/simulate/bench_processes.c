@@ -12,7 +12,7 @@
 
 // The data that the processes share.
 struct board {
-    atomic_size_t next; // next run to start
+    atomic_size_t next; // the next run to start
     atomic_size_t done;
     atomic_int failed;
     struct error error; // of the first run that failed

@@ -1,10 +1,10 @@
-// sweetspot-replay FILE: both workers in one, on a recorded space. Speaks the compiler's and the GPU worker's part of
-// the protocol and answers every configuration with what was recorded of it, so that the driver's whole path runs on a
+// sweetspot-replay FILE: both workers in one, on a recorded space. It implements the compiler's and the GPU worker's
+// part of the protocol and answers every configuration with its recorded result, so that the whole driver can run on a
 // machine without GPU and compiler. It measures nothing: a configuration that was not recorded is "pruned", and the
 // final compares the recorded samples, which are not paired.
 //
-// SWEETSPOT_REPLAY_DELAY=SECONDS makes a trial take that long; SWEETSPOT_REPLAY_LOG=FILE gets the configuration of
-// every trial that was requested.
+// SWEETSPOT_REPLAY_DELAY=SECONDS makes a trial take that long. With SWEETSPOT_REPLAY_LOG=FILE, the configuration of
+// every requested trial is written to that file.
 #include <unistd.h>
 
 #include "tuner/base/json.h"
@@ -26,34 +26,33 @@ static int64_t trial_of(const struct recorded *r, const char *text)
 
 static const char *const ok = "ok";
 
-// What the recording says about itself, so that others know what was measured: the hash of the source, "" where it
-// was not recorded, how many rounds its newest final had, and when that was (0: it has none).
+// The recording's provenance: the source hash ("" if it was not recorded), and the number of rounds and the date of the
+// newest final (0 if there was none).
 static json_t *provenance(const struct recorded *r)
 {
-    const json_t *final = json_array_get(r->about.finals, 0), *first = json_object_get(final, "recording");
-    if (first) final = first; // a replay was exported
-    return json_pack("{s:s, s:I, s:f}", "source_hash", json_get_string(r->about.environment, "source_hash", ""),
-                     "rounds", (json_int_t)json_get_integer(final, "rounds", 0), "when",
-                     json_get_number(final, "when", 0));
+    const json_t *final = json_array_get(r->finals, 0), *first = json_object_get(final, "recording");
+    if (first) final = first; // an exported replay
+    return json_pack("{s:s, s:I, s:f}", "source_hash", json_get_string(r->environment, "source_hash", ""), "rounds",
+                     (json_int_t)json_get_integer(final, "rounds", 0), "when", json_get_number(final, "when", 0));
 }
 
-// Which job it belongs to, so that it is not taken for another job's.
+// Identifies the job that the recording belongs to, so that it is not mistaken for another job's.
 static json_t *identity(const struct recorded *r)
 {
     json_t *parameters = json_array(), *problems = json_array();
     for (size_t i = 0; i < r->parameter_count; i++)
         json_array_append_new(parameters, json_string(space_parameter(r->space, i)->name));
     for (size_t i = 0; i < r->problem_count; i++) json_array_append_new(problems, json_string(r->problems[i].name));
-    return json_pack("{s:s, s:o, s:o}", "job", r->about.job, "parameters", parameters, "problems", problems);
+    return json_pack("{s:s, s:o, s:o}", "job", r->job, "parameters", parameters, "problems", problems);
 }
 
 static json_t *hello(const struct recorded *r)
 {
-    json_t *device = r->about.device ? json_deep_copy(r->about.device) : json_object();
+    json_t *device = r->device ? json_deep_copy(r->device) : json_object();
     if (!json_object_get(device, "name")) json_object_set_new(device, "name", json_string("recorded device"));
     if (!json_object_get(device, "arch")) json_object_set_new(device, "arch", json_string("recorded"));
-    const char *known = json_get_string(r->about.environment, "compiler", "compiler"), *suffix = " (recorded)";
-    autofree char *compiler = text_format("%s%s", known, strstr(known, suffix) ? "" : suffix); // a replay was exported
+    const char *known = json_get_string(r->environment, "compiler", "compiler"), *suffix = " (recorded)";
+    autofree char *compiler = text_format("%s%s", known, strstr(known, suffix) ? "" : suffix); // an exported replay
     return json_pack("{s:i, s:s, s:o, s:b, s:o, s:o, s:{}, s:b, s:{s:b, s:s, s:s}}", "protocol", PROTOCOL_VERSION,
                      "compiler", compiler, "device", device, "replayed", 1, "recording", provenance(r), "recorded",
                      identity(r), "libraries", "nvml", 0, "counters", "available", (int)(r->metric_count > 0), "chip",
@@ -85,7 +84,7 @@ static json_t *compile(const struct recorded *r, const void *asked, struct arena
     return record_write(&compile_answer_record, &answer);
 }
 
-// Where no samples were recorded, the time stands for them.
+// If no samples were recorded, the time is used as the only sample.
 static struct trial_problem sampled(const struct trial_problem *problem)
 {
     struct trial_problem figures = *problem;
@@ -192,7 +191,7 @@ static json_t * final(const struct recorded *r, const void *asked, struct arena 
 
 static json_t *ceilings(const struct recorded *r)
 {
-    json_t *known = json_object_get(r->about.device, "ceilings");
+    json_t *known = json_object_get(r->device, "ceilings");
     if (!known) return answer_refuse(PROTOCOL_ERROR, "none were recorded");
     json_t *answer = json_deep_copy(known);
     json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));

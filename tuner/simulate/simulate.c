@@ -62,7 +62,7 @@ int simulate_parse(const char *text, struct simulate_settings *settings, struct 
 // Times of a recording ------------------------------------------------------------------------------------------------
 
 struct durations {
-    double *compile, *gpu; // s, a trial
+    double *compile, *gpu; // s, by trial
 };
 
 // Fills in unknown times. -1 if all are unknown.
@@ -109,7 +109,7 @@ struct simulated_search {
     int64_t evaluations;
     size_t compiled, measured; // candidates given to a compiler, and to a GPU
     double best;               // s
-    double began;              // when a GPU was first given something; NaN: not yet
+    double began;              // when a GPU got its first work; NaN: not yet
     struct error *err;
     bool failed;
 };
@@ -224,8 +224,8 @@ static const struct simulation_calls calls = {.propose = propose,
 
 struct simulated_runs {
     const struct simulate_options *o;
-    struct durations *durations;      // a file
-    struct simulate_figures *figures; // a run
+    struct durations *durations;      // by file
+    struct simulate_figures *figures; // by run
 };
 
 struct progress {
@@ -233,7 +233,7 @@ struct progress {
     double quality; // so far
 };
 
-// Adds up the workers' use so far.
+// Adds up how much the workers were used so far.
 static void count_workers(struct simulate_figures *f, const struct simulated_search *s)
 {
     size_t gpus = s->simulation.policy.settings.gpus;
@@ -317,7 +317,7 @@ static int run(void *user, size_t strategy, size_t file, size_t seed, struct err
 
 #define FIGURE(member) .place = offsetof(struct simulate_figures, member)
 #define REACHED(member) .reached = offsetof(struct simulate_figures, member)
-// The columns of each file besides the qualities.
+// The columns of each file other than the qualities.
 static const struct bench_column columns[] = {
     {">s to 95%", "%.4g", FIGURE(seconds_to_95), REACHED(reached_95)},
     {">s to 99%", "%.4g", FIGURE(seconds_to_99), REACHED(reached_99)},
