@@ -108,8 +108,8 @@ static int answer(struct job_draft *d, const struct draft_request *r)
 // The next setting that is still unknown, or NULL.
 static const struct draft_question *next_question(const struct job_draft *d)
 {
-    for (size_t i = 0; i < d->question_count; i++)
-        if (!d->questions[i].value) return &d->questions[i];
+    for (size_t i = 0; i < d->dialog.question_count; i++)
+        if (!d->dialog.questions[i].value) return &d->dialog.questions[i];
     return NULL;
 }
 
@@ -138,8 +138,8 @@ static void list_questions(const struct job_draft *d, const char *path)
 {
     bool others = false;
     fprintf(stderr, "sweetspot: %s does not say this:\n", path);
-    for (size_t i = 0; i < d->question_count; i++) {
-        const struct draft_question *q = &d->questions[i];
+    for (size_t i = 0; i < d->dialog.question_count; i++) {
+        const struct draft_question *q = &d->dialog.questions[i];
         if (q->value) continue;
         const char *option = option_for(q->what);
         others |= !option;
@@ -152,8 +152,8 @@ static void list_questions(const struct job_draft *d, const char *path)
 static void print_assumptions(const struct job_draft *d, const char *path, const char *output)
 {
     fprintf(stderr, "sweetspot: wrote %s; assumed, because %s does not say it:\n", output, path);
-    for (size_t i = 0; i < d->question_count; i++) {
-        const struct draft_question *q = &d->questions[i];
+    for (size_t i = 0; i < d->dialog.question_count; i++) {
+        const struct draft_question *q = &d->dialog.questions[i];
         if (!q->assumed) continue;
         autofree char *what = text_format("%s%s%s", q->what, *q->name ? " " : "", q->name);
         fprintf(stderr, "  %-24s %s\n", what, q->value);
@@ -186,19 +186,19 @@ static int write_job(const struct draft_request *r, struct job_draft *d, const c
     bool asks = r->assumes && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     autofree char *text = draft_text(d, name, template);
     struct error err;
-    for (const struct draft_question *q; asks && !d->mistake && (q = next_question(d));) {
-        size_t known = d->answer_count;
+    for (const struct draft_question *q; asks && !d->dialog.mistake && (q = next_question(d));) {
+        size_t known = d->dialog.answer_count;
         if (!*q->what || !ask_user(d, q)) break;
         free(text);
         text = draft_text(d, name, template);
-        if (!d->mistake) continue;
-        fprintf(stderr, "%s\n", d->mistake); // then ask again
-        d->mistake = NULL;
-        d->answer_count = known;
+        if (!d->dialog.mistake) continue;
+        fprintf(stderr, "%s\n", d->dialog.mistake); // then ask again
+        d->dialog.mistake = NULL;
+        d->dialog.answer_count = known;
         free(text);
         text = draft_text(d, name, template);
     }
-    if (d->mistake) return complain(EXIT_USAGE, "%s", d->mistake);
+    if (d->dialog.mistake) return complain(EXIT_USAGE, "%s", d->dialog.mistake);
     if (r->assumes && next_question(d)) return list_questions(d, r->path), EXIT_USAGE;
     if (output_file_write(output, write_text, text, &err)) return complain(EXIT_ENVIRONMENT, "%s", err.message);
     if (r->assumes)
@@ -229,9 +229,9 @@ int draft_job(const struct draft_request *r, char **output)
     } else if (kernel) {
         autorelease(job_draft_release) struct job_draft draft;
         job_draft_open(&draft, &file, kernel, r->path);
-        draft.assumes = r->assumes;
+        draft.dialog.assumes = r->assumes;
         status = answer(&draft, r) ? EXIT_USAGE : EXIT_DONE;
-        if (!status && draft.mistake) status = complain(EXIT_USAGE, "%s", draft.mistake);
+        if (!status && draft.dialog.mistake) status = complain(EXIT_USAGE, "%s", draft.dialog.mistake);
         if (!status) ask(&draft, r->path);
         if (!status) status = write_job(r, &draft, *output);
     }

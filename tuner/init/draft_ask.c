@@ -33,7 +33,7 @@ static int ask(struct job_draft *d, const char *source, struct worker *w, bool n
     job.space = space_new(job.symbols);
     job.others.reference.kind = IMPLEMENTATION_KERNEL;
     job.others.reference.path = source;
-    job.others.reference.stage.entry = d->sample;
+    job.others.reference.stage.entry = d->code.sample;
     add_macros(d, other, &job);
     signatures_release(&d->signatures);
     json_t *request = request_implementation(&job, &job.others.reference, "sm_90a", folder);
@@ -48,9 +48,9 @@ static void take(struct job_draft *d)
 {
     const struct kernel_signature *s = &d->signatures.list[0];
     const struct cuda_kernel *k = d->kernel;
-    bool whole = !strcmp(d->entry, d->sample);
-    d->is_compiled = true;
-    d->entry_known = whole && !s->problem;
+    bool whole = !strcmp(d->code.entry, d->code.sample);
+    d->code.is_compiled = true;
+    d->code.entry_known = whole && !s->problem;
     if (s->problem || s->parameter_count != d->argument_count) return;
     for (size_t i = 0; i < s->parameter_count; i++) {
         bool missing = false; // float in the sample is a placeholder
@@ -77,14 +77,14 @@ int job_draft_ask(struct job_draft *d, const char *source, char *const *compiler
             failed = ask(d, source, &w, nvcc, others[k], folder, nvcc ? &ignored : err);
             found = !failed && !d->signatures.log;
             if (nvcc && !found) failed = 0; // nvcc may be missing
-            if (!nvcc && !failed && !found && !d->log) {
+            if (!nvcc && !failed && !found && !d->code.log) {
                 autofree char *line = compile_first_line(d->signatures.log);
-                d->log = arena_copy(d->memory, line);
+                d->code.log = arena_copy(d->memory, line);
             }
-            if (found && nvcc) d->nvcc = d->log;
+            if (found && nvcc) d->code.nvcc = d->code.log;
         }
     if (found) {
-        d->log = NULL;
+        d->code.log = NULL;
         take(d);
     }
     worker_release(&w);

@@ -238,7 +238,7 @@ static void defaults(struct job_draft *d)
 static const char *type_of(struct job_draft *d, const struct cuda_template_parameter *t, const struct cuda_range *given)
 {
     const char *type = given ? draft_range(d, *given) : t->value;
-    d->entry_known &= type && (!given || kernel_type_find(type)); // in host code, it may be a template's type
+    d->code.entry_known &= type && (!given || kernel_type_find(type)); // in host code, it may be a template's type
     return type;
 }
 
@@ -263,8 +263,8 @@ static void templates(struct job_draft *d, const struct draft_scope *s, const st
                       size_t given_count)
 {
     const struct cuda_kernel *k = d->kernel;
-    d->entry = d->sample = k->name;
-    d->entry_known = true;
+    d->code.entry = d->code.sample = k->name;
+    d->code.entry_known = true;
     for (size_t i = 0; i < k->template_count; i++) {
         const struct cuda_template_parameter *t = &k->templates[i];
         const struct cuda_range *value = i < given_count ? &given[i] : NULL;
@@ -272,10 +272,10 @@ static void templates(struct job_draft *d, const struct draft_scope *s, const st
                            : t->is_type ? type_of(d, t, value)
                                         : add_value(d, t, i + 1, s, value),
                    *before = i ? ", " : "<", *end = i + 1 < k->template_count ? "" : ">";
-        d->entry_known &= !t->is_pack;
-        d->entry = arena_format(d->memory, "%s%s%s%s%s", d->entry, before, word ? word : t->name,
-                                t->is_pack ? "..." : "", end);
-        d->sample = arena_format(d->memory, "%s%s%s%s", d->sample, before, word ? word : "float", end);
+        d->code.entry_known &= !t->is_pack;
+        d->code.entry = arena_format(d->memory, "%s%s%s%s%s", d->code.entry, before, word ? word : t->name,
+                                     t->is_pack ? "..." : "", end);
+        d->code.sample = arena_format(d->memory, "%s%s%s%s", d->code.sample, before, word ? word : "float", end);
     }
 }
 

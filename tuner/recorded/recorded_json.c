@@ -160,7 +160,7 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
 {
     size_t count = json_array_size(names);
     autofree struct column *columns = memory_new(count, sizeof *columns);
-    r->unknown_columns = arena_new(&r->memory, count * sizeof *r->unknown_columns);
+    r->left_out.unknown_columns = arena_new(&r->memory, count * sizeof *r->left_out.unknown_columns);
     size_t parameters = 0;
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++) {
@@ -171,7 +171,8 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
         }
         columns[i] = column_named(r, name);
         parameters += columns[i].kind == COLUMN_PARAMETER;
-        if (columns[i].kind == COLUMN_UNKNOWN) r->unknown_columns[r->unknown_count++] = arena_copy(&r->memory, name);
+        if (columns[i].kind == COLUMN_UNKNOWN)
+            r->left_out.unknown_columns[r->left_out.unknown_count++] = arena_copy(&r->memory, name);
         for (size_t j = 0; j < i; j++)
             if (columns[i].kind != COLUMN_UNKNOWN && columns[i].kind == columns[j].kind &&
                 columns[i].index == columns[j].index && columns[i].field == columns[j].field)
@@ -197,10 +198,10 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
     int failed = 0;
     for (const struct record_field *f = fields; f->name && !failed; f++)
         failed = record_take(f, "the file", json_object_get(document, f->name), r, &r->memory, err);
-    json_incref(r->device); // the values taken belong to the document
-    json_incref(r->environment);
+    json_incref(r->about.device); // the values taken belong to the document
+    json_incref(r->about.environment);
     json_incref(r->constraints);
-    json_incref(r->finals);
+    json_incref(r->about.finals);
     if (failed) return -1;
     if (!r->problem_count) recorded_one_problem(r);
     for (size_t p = 0; p < r->problem_count; p++)

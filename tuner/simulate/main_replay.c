@@ -30,10 +30,11 @@ static const char *const ok = "ok";
 // newest final (0 if there was none).
 static json_t *provenance(const struct recorded *r)
 {
-    const json_t *final = json_array_get(r->finals, 0), *first = json_object_get(final, "recording");
+    const json_t *final = json_array_get(r->about.finals, 0), *first = json_object_get(final, "recording");
     if (first) final = first; // an exported replay
-    return json_pack("{s:s, s:I, s:f}", "source_hash", json_get_string(r->environment, "source_hash", ""), "rounds",
-                     (json_int_t)json_get_integer(final, "rounds", 0), "when", json_get_number(final, "when", 0));
+    return json_pack("{s:s, s:I, s:f}", "source_hash", json_get_string(r->about.environment, "source_hash", ""),
+                     "rounds", (json_int_t)json_get_integer(final, "rounds", 0), "when",
+                     json_get_number(final, "when", 0));
 }
 
 // Identifies the job that the recording belongs to, so that it is not mistaken for another job's.
@@ -43,15 +44,15 @@ static json_t *identity(const struct recorded *r)
     for (size_t i = 0; i < r->parameter_count; i++)
         json_array_append_new(parameters, json_string(space_parameter(r->space, i)->name));
     for (size_t i = 0; i < r->problem_count; i++) json_array_append_new(problems, json_string(r->problems[i].name));
-    return json_pack("{s:s, s:o, s:o}", "job", r->job, "parameters", parameters, "problems", problems);
+    return json_pack("{s:s, s:o, s:o}", "job", r->about.job, "parameters", parameters, "problems", problems);
 }
 
 static json_t *hello(const struct recorded *r)
 {
-    json_t *device = r->device ? json_deep_copy(r->device) : json_object();
+    json_t *device = r->about.device ? json_deep_copy(r->about.device) : json_object();
     if (!json_object_get(device, "name")) json_object_set_new(device, "name", json_string("recorded device"));
     if (!json_object_get(device, "arch")) json_object_set_new(device, "arch", json_string("recorded"));
-    const char *known = json_get_string(r->environment, "compiler", "compiler"), *suffix = " (recorded)";
+    const char *known = json_get_string(r->about.environment, "compiler", "compiler"), *suffix = " (recorded)";
     autofree char *compiler = text_format("%s%s", known, strstr(known, suffix) ? "" : suffix); // an exported replay
     return json_pack("{s:i, s:s, s:o, s:b, s:o, s:o, s:{}, s:b, s:{s:b, s:s, s:s}}", "protocol", PROTOCOL_VERSION,
                      "compiler", compiler, "device", device, "replayed", 1, "recording", provenance(r), "recorded",
@@ -191,7 +192,7 @@ static json_t * final(const struct recorded *r, const void *asked, struct arena 
 
 static json_t *ceilings(const struct recorded *r)
 {
-    json_t *known = json_object_get(r->device, "ceilings");
+    json_t *known = json_object_get(r->about.device, "ceilings");
     if (!known) return answer_refuse(PROTOCOL_ERROR, "none were recorded");
     json_t *answer = json_deep_copy(known);
     json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
