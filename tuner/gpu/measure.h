@@ -4,10 +4,10 @@
 //
 // Single launches: draw the data, restore the buffers and mostly the module's variables, overwrite shared memory,
 //                  empty the L2 (or, with a warm cache, launch once untimed and restore again), event, launch, event
-// In a graph:      work shorter than graph_below, as many launches as copies of the memory, each copy used once, all
-//                  restored between executions. Copies are added until an execution lasts 300 us (at most 128); where
-//                  there is no room for them, where a warm cache does not hold them, or where the module has variables
-//                  that change or are the job's, or arrays, launches are timed one by one.
+// In a graph:      for work shorter than graph_below. There are as many launches as copies of the memory; each copy is
+//                  used once, and all are restored between executions. Copies are added until an execution lasts 300 us
+//                  (at most 128). Launches are timed one by one if there is no room for the copies, if a warm cache
+//                  does not hold them, or if the module has arrays, or variables that change or belong to the job.
 //
 // Samples are taken in batches, with one synchronisation per batch.
 #pragma once

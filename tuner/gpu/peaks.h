@@ -6,14 +6,14 @@
 // (tuner/gpu/ceilings.h).
 //
 // - Memory: bus width times twice the memory's clock. A cold launch is allowed to find a quarter of the L2
-//   filled with its inputs (on the H200 it finds nothing of them), and a warm one all of it. Up to an L2 of outputs may
-//   be written to memory after the kernel has ended.
-// - Between the L2 and the multiprocessors: every byte once in the direction that has more of them, 64 a clock and
+//   filled with its inputs (on the H200 it finds none of them), and a warm one all of it. Outputs up to the size of the
+//   L2 may be written to memory after the kernel has ended.
+// - Between the L2 and the multiprocessors: every byte once, in the direction with more bytes, at 64 bytes a clock and
 //   multiprocessor (128 from sm_100 on). Multicast brings a line to many multiprocessors, but first to one.
-// - Arithmetic: on whichever pipe is fastest. A product of factors with b bits on a pipe of p bits takes ceil(b/p)
-//   pieces of each factor (an integer's bits include the sign), and s pieces take at least 2s-1 products (Winograd,
+// - Arithmetic: on whichever pipe is fastest. A product of b-bit factors on a p-bit pipe splits each factor into
+//   ceil(b/p) pieces (an integer's bits include the sign), and s pieces take at least 2s-1 products (Winograd,
 //   Arithmetic complexity of computations, 1980), whether by Karatsuba's algorithm, three TF32 products for one of
-//   FP32, or residues. FP32 and FP64 pipes work at the same time as the tensor cores, and add to them.
+//   FP32, or residues. FP32 and FP64 pipes work at the same time as the tensor cores, and add to their rate.
 #pragma once
 
 #include "kernels/operation.h"

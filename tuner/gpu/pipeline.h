@@ -37,7 +37,7 @@ struct pipeline_launch {
     unsigned stage; // runs of one stage follow each other
     bool untimed;   // part of work.prepare(), not of work.enqueue()
     const struct operation_baseline
-        *library;                 // not NULL: a library call on this problem; below, only `operation` and `state` are used
+        *library;                 // not NULL: a library call on this problem, with `operation` and `state` only
     struct program_call *program; // not NULL: a user function, with the arguments below and no kernel
     struct operation_problem operation;
     void *state;

@@ -1,7 +1,7 @@
 // Many launches of a candidate in one loaded module, as a program would make them: problem, data and memory change from
 // launch to launch, and nothing is restored that the job does not promise.
 //
-//     draw problem, memory and data -> inputs to that address, where others lie -> dirt -> launch -> [compared]
+//     draw problem, memory and data -> inputs to that address, over older ones -> dirt -> launch -> [compared]
 //
 // Half of the launches work on the problem's own copies, the others in the placement (placement.h). Its random
 // addresses hold all problems and all sets of data in turn, including the mixed ones (mixed_data.h). New addresses are

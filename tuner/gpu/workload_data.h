@@ -49,7 +49,7 @@ struct data_set {
     uint64_t seed;                     // that it was filled from
     uint64_t key;                      // for the contents of memory before the candidate's first run
     bool stored;                       // `previous` is this candidate's
-    bool too_large;                    // with values other than the job's, expected values exceed the range of the outputs' types
+    bool too_large;                    // with values other than the job's, expected values exceed the outputs' types
     struct host_verifier judge;
 };
 
