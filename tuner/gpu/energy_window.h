@@ -2,8 +2,8 @@
 // the time is passed in.
 //
 // A window begins and ends at a change, so no part of a step is counted for time outside the window. A change is taken
-// to be halfway between the two readings around it. The interval includes this uncertainty. On an H100 in a
-// virtual machine no change was seen between readings less than 3 ms apart, so changes up to 50 ms apart count.
+// to be halfway between the two readings around it. The interval includes this uncertainty. On an H100 in a virtual
+// machine no change was seen between readings less than 3 ms apart, so changes up to 50 ms apart count.
 #pragma once
 
 #include "tuner/base/stats.h"

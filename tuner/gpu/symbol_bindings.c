@@ -3,7 +3,7 @@
 
 #include "tuner/base/elf_file.h"
 
-// CUDA_REFUSED where there is none, or several.
+// Finds a variable by its name. CUDA_REFUSED if there is none, or if there are several.
 static int find_variable(const struct module_state *all, const char *name, struct module_variable **found,
                          struct error *err)
 {
@@ -16,7 +16,7 @@ static int find_variable(const struct module_state *all, const char *name, struc
         *found = &all->variables[i];
     }
     if (*found) return 0;
-    // Of all names the nearest, one by one: there may be many, and memory may be short.
+    // Finds the nearest name one by one, because there may be many, and memory may be short.
     char text[SYMBOL_TEXT_SIZE], best[SYMBOL_TEXT_SIZE] = "";
     for (size_t i = 0; i < all->count; i++) {
         const char *names[] = {symbol_text(all->variables[i].name, text), *best ? best : NULL, NULL};
@@ -34,7 +34,7 @@ static void add(struct symbol_bindings *p, unsigned buffer, uint64_t address, bo
     p->list[p->count++] = (struct symbol_binding){buffer, address, taken};
 }
 
-// In one unit. *found: it has the variable.
+// Binds buffer i to its variable in one unit. *found: the unit has the variable.
 static int place_in_unit(struct symbol_bindings *p, unsigned i, struct module_unit *unit, bool pointer, bool *found,
                          struct error *err)
 {
@@ -55,12 +55,12 @@ static int place_in_unit(struct symbol_bindings *p, unsigned i, struct module_un
                            b->name);
     failed = cuda_module_global(unit->module, v->name, &address, &bytes, err);
     if (failed) return failed;
-    if (b->bytes > v->placed) v->placed = b->bytes; // others' concern from now on
+    if (b->bytes > v->placed) v->placed = b->bytes; // module_state.c leaves these bytes alone from now on
     add(p, i, address, !v->constant && !pointer);
     return 0;
 }
 
-// `pointer`: some stage writes or reads the buffer by its address, as a reference may that has no such variable.
+// `pointer`: some stage accesses the buffer by its address, as a reference without such a variable may do.
 static int place_variable(struct symbol_bindings *p, unsigned i, struct module_unit *units, size_t unit_count,
                           bool pointer, struct error *err)
 {
@@ -110,7 +110,7 @@ int symbol_bindings_open(struct symbol_bindings *p, struct cuda *cuda, struct bu
             failed = place_variable(p, i, units, unit_count, views[i] & BINDING_POINTER, err);
         else if (b->image.array && views[i] & (BINDING_TEXTURE | BINDING_SURFACE))
             add(p, i, 0, views[i] & BINDING_SURFACE);
-        else if (b->has_image && views[i] & BINDING_TEXTURE) // now, since a launch that is timed must not wait for it
+        else if (b->has_image && views[i] & BINDING_TEXTURE) // now, since a timed launch must not wait for it
             for (unsigned set = 0; set < buffers->sets && !failed; set++)
                 failed = make_texture(p, i, buffers->shift[set], &object, err);
         if (failed) return failed;
