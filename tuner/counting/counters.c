@@ -50,7 +50,7 @@ struct counters {
     CUpti_RangeProfiler_Object *session; // NULL if none is open
     uint8_t *data;                       // its counter-data image, for MAX_RANGES ranges
     size_t data_size;
-    bool invalid; // a pass broke off: the profiler would continue with partial data and return wrong values
+    bool invalid; // a pass was aborted: the profiler would continue with partial data and return wrong values
 };
 
 // The data of one counters_measure().

@@ -6,11 +6,11 @@
 // for values. So a caller warns once, and needs no branches.
 //
 // Candidates are counted in batches, since starting a pass takes long (15 ms on an H200), and a pass can hold many
-// candidates: a single candidate takes 32 ms, each of 64 together 3.7 ms. Opening and closing a session takes 0.23 s.
-// Nothing is timed while a session is open, because a kernel of 60.8 us took 62.1 us then. CUPTI stays hooked into the
-// driver: from counters_open() to the end of the process, each launch takes 0.5 us more of the host's time, and a
-// kernel timed with events takes as much longer (60.35 us before, 60.8 us after). So open before anything is timed, or
-// after everything.
+// candidates: a single candidate takes 32 ms, but 64 together take 3.7 ms each. Opening and closing a session takes
+// 0.23 s. Nothing is timed while a session is open, because a kernel of 60.8 us took 62.1 us then. CUPTI stays hooked
+// into the driver: from counters_open() to the end of the process, each launch takes 0.5 us more of the host's time,
+// and a kernel timed with events takes that much longer (60.35 us before, 60.8 us after). So open before anything is
+// timed, or after everything.
 //
 //     counters_open(&c, context, device, metrics_find("basic"), &err);
 //     ... time some dozens of candidates, and keep their modules loaded

@@ -2,9 +2,9 @@
 // table (-lineinfo), read without CUDA.
 //
 // cuptiGetSassToSourceCorrelation gives only the innermost line, which in a template belongs to a helper ("*to =
-// *from;" in a load<4>() that is used for two matrices). A reader must see the call that led there. NVIDIA writes it
-// into the table with its own extended opcode, DW_LNE 0x90: two ULEB128, the number (from 1) of the table's row that is
-// the call, or 0 outside an inlined function, and the inlined function's name as an offset into .debug_str.
+// *from;" in a load<4>() that is used for two matrices). A reader must see the call that led there. NVIDIA writes this
+// call into the table with its own extended opcode, DW_LNE 0x90: two ULEB128, the number (from 1) of the table's row
+// that is the call, or 0 outside an inlined function, and the inlined function's name as an offset into .debug_str.
 #pragma once
 
 #include "tuner/base/base.h"

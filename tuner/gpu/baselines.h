@@ -41,11 +41,11 @@ struct baselines {
 int baselines_open(struct baselines *, struct workload *, const struct job_request *, struct error *err);
 void baselines_release(struct baselines *);
 struct baseline *baselines_find(struct baselines *, const char *name);
-// Whether it computes the same results as a candidate, so that they can be right or wrong.
+// Whether it computes the same as a candidate, so that its results can be right or wrong.
 bool baseline_same_result(const struct baseline *);
 // Results of programs, like those of libraries, may differ from run to run: a call with `begin` and one without it
 // enclose a program's runs.
 void baseline_allow_differences(struct baseline *, struct workload *, bool begin);
-// Measures every baseline on the tuned problems. Returns one answer for each baseline, which live as long as the
-// baselines, or NULL after a failure.
+// Measures every baseline on the tuned problems. Returns an array with one answer for each baseline, which lives as
+// long as the baselines; NULL after a failure.
 struct baseline_answer *baselines_measure(struct baselines *, struct error *err);

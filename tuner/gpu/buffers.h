@@ -128,8 +128,8 @@ void buffers_move(struct buffers *to, const struct buffers *from, const uint64_t
 int buffers_fill(struct buffers *, unsigned set, uint64_t seed, struct error *err);
 int buffers_keep(struct buffers *, unsigned set, struct error *err);
 // Prepares n copies for a launch: outputs and scratch get contents that the key determines (scratch with a fill is
-// filled), and inout buffers get their initial contents again. A key is drawn by buffers_key() or, for the same kind of
-// content in all buffers, an enum content_kind. Enqueued.
+// filled), and inout buffers get their initial contents again. A key is either drawn by buffers_key() or an enum
+// content_kind, which all buffers then get. Enqueued.
 int buffers_restore(struct buffers *, const unsigned *copies, size_t n, uint64_t key, struct error *err);
 // A key that no kernel can predict. LEAVE: scratch may keep what the last launch on the copy left there. This is not
 // for timed launches, because results kept there would make a kernel fast. TELLTALE: outputs hold NaN or random bits,

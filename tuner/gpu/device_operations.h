@@ -9,7 +9,7 @@
 
 enum { DEVICE_OPERATIONS_SCRATCH_MAX = 16 };
 
-// What the process opens once: the device's context, and libraries. Outlives every job.
+// The device's context and the libraries, which the process opens only once. Outlives every job.
 struct machine {
     struct cuda *cuda;
     struct nvml *nvml; // may be NULL

@@ -1,5 +1,6 @@
-// The energy of one execution of a measurement plan (energy_window.h). Repetitions as the final times them run for at
-// least two seconds of the device's energy counter, then the same repetitions without the work for at least one second.
+// The energy of one execution of a measurement plan (energy_window.h). The same repetitions as in the final are
+// executed for at least two seconds of the device's energy counter, and then, without the work, for at least one
+// second.
 //
 // The device always has another batch in its queue, so the energy includes no gaps between launches. Batches of short
 // repetitions are graphs, since a reading of the counter may take 3 ms or more. If the host does not launch in time,

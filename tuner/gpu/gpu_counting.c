@@ -122,7 +122,7 @@ json_t *gpu_counting_describe(const struct gpu_counting *c)
                      facts->note ? json_pack("[s]", facts->note) : json_array());
 }
 
-// One candidate on one problem: what counters_measure calls a candidate.
+// One candidate on one problem, which counters_measure() calls a candidate.
 struct unit {
     size_t trial, problem; // index in the request, in the workload
     struct pipeline_part *part;

@@ -197,7 +197,7 @@ static int phase(struct profile_run *p, bool sample, struct error *err)
     for (unsigned s = 0; !failed && s < pipeline.parts[p->problem].stage_count; s++) {
         struct stage_run run = {.w = p->w, .part = &pipeline.parts[p->problem], .stage = s};
         const char *symbol = p->stages[s]->symbol;
-        if (!*symbol) continue; // a library's call: its kernels have no source lines
+        if (!*symbol) continue; // a library call: its kernels have no source lines
         failed = measure_stage(&run, symbol, sample, &p->listings[s], p, err);
     }
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);

@@ -19,8 +19,8 @@ int gpu_trial_run(struct workload *, const struct trial_request *, struct trial_
 // A measurement's figures (time, low, high, samples, count); the samples are kept in `memory`.
 void gpu_trial_times(struct trial_problem *, const struct measurement *, struct arena *memory);
 
-// A final that spans several requests, which are its parts. *final is NULL before the first part. The caller ends the
-// final before any other use of the workload, which restores the earlier data. After CUDA_CRASHED it cannot be ended.
+// A final that spans several requests, which are its parts. *final is NULL before the first part. Before any other use
+// of the workload, the caller ends the final, which restores the earlier data. After CUDA_CRASHED it cannot be ended.
 // `request` is a struct final_request as JSON, as it was sent. `progress` is called before each entry's turn, before
 // its soak, and now and then.
 struct gpu_final;

@@ -155,7 +155,7 @@ static int measure(struct gpu_trial *t, struct error *err)
         if (!w->problems[k].tune) continue;
         struct work work = pipeline_work(&t->pipeline, k);
         if (!pipeline_does(&t->pipeline, k)) {
-            slow++; // for others, if at all
+            slow++; // it may be fast for other problems
             continue;
         }
         struct measure_subject subject = verify_subject(w, k, &work, t->verify);
@@ -326,7 +326,7 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
     t->reason = (struct error){""};
     for (size_t k = 0, tuned = 0; k < t->w->problem_count; k++)
         if (t->w->problems[k].tune && tuned < request->best_count)
-            t->best[k] = fmax(request->best[tuned++], 0); // none is NaN
+            t->best[k] = fmax(request->best[tuned++], 0); // NaN: there is none
     t->candidate = &request->candidate;
     t->verify = request->verify;
     int failed = pipeline_open(&t->pipeline, t->w, &request->candidate, &why);

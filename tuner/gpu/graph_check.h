@@ -15,6 +15,6 @@
 int graph_check(struct workload *, size_t problem, const struct measure_plan *, double time, enum trial_status *status,
                 struct error *reason, struct error *err);
 
-// Whether `time` of a launch in the timed graph agrees with `poisoned`, its time in the second graph minus that in the
-// third (s).
+// Whether a launch's time in the timed graph, `time`, agrees with `poisoned`, its time in the second graph minus that
+// in the third (s).
 bool graph_check_agrees(double time, double poisoned);

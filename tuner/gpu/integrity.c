@@ -141,7 +141,7 @@ int integrity_take_inputs(struct workload *w, size_t number, struct error *err)
     struct buffers *b = &w->problems[number].buffers;
     add_inputs(&all, number, b->set[0], b, 0, true);
     int failed = take(&all, err);
-    for (size_t i = 0; i < all.count && !failed; i++) // the sum under the old key identifies them
+    for (size_t i = 0; i < all.count && !failed; i++) // the sum under the old key identifies the contents
         b->list[all.list[i].buffer].content = w->checksums.host[2 * i];
     free(all.list);
     return failed;

@@ -40,7 +40,7 @@ static inline int work_begin(const struct work *w, int64_t shift, struct error *
 }
 
 // The judge of timed launches; compare NULL: none. compare() enqueues the comparison of the last launch's results in a
-// copy, which was prepared with the key. After a wait, verdict() gives the verdict. slot < MEASURE_BATCH.
+// copy, which was prepared with the key. After a wait, verdict() returns the result. slot < MEASURE_BATCH.
 struct measure_verifier {
     int (*compare)(void *self, unsigned copy, uint64_t key, unsigned slot, struct error *err);
     enum trial_status (*verdict)(void *self, unsigned slot, struct error *reason);

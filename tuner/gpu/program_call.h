@@ -1,7 +1,7 @@
 // A user function that enqueues work on the worker's stream, for a baseline that is a program
 // (kernels/sweetspot_baseline.h). Its code runs in this process. If it crashes or exceeds its time limit, this process
-// answers the current request with this fact and the baseline's name, and ends. The driver continues without the
-// baseline.
+// reports that, with the baseline's name, in its answer to the current request, and ends. The driver continues without
+// the baseline.
 #pragma once
 
 #include "tuner/base/json.h"

@@ -35,8 +35,7 @@ struct soak {
     unsigned most, launched;
     double budget;
     size_t problems[WORKLOAD_PROBLEMS_MAX], problem_count;
-    double seconds[WORKLOAD_PROBLEMS_MAX]; // of one launch on each problem in the last pass; 0: the pass did not
-                                           // include it
+    double seconds[WORKLOAD_PROBLEMS_MAX]; // of one launch on each problem in the last pass; 0: not in that pass
     struct soak_launch first, batch[BATCH];
 };
 
@@ -204,8 +203,7 @@ int soak_run(struct workload *w, struct pipeline *pipeline, const struct soak_bu
     }
     while (s.problem_count && !failed && *status == STATUS_OK && s.launched < s.most) {
         double limit = budget->seconds * (s.launched < budget->least ? over_budget : 1);
-        double fit =
-            s.launched ? (limit - spent) / (spent / s.launched) : FIRST_BATCH; // according to the launches so far
+        double fit = s.launched ? (limit - spent) / (spent / s.launched) : FIRST_BATCH; // from the launches so far
         if (fit < 1) break;
         unsigned count = fit < BATCH ? (unsigned)fit : BATCH, left = s.most - s.launched;
         failed = run_batch(&s, count < left ? count : left, limit - spent, status, reason, err);

@@ -164,8 +164,8 @@ int support_narrow_up(struct support *, double factor, uint64_t from, uint64_t s
 int support_to_integer(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);
 // One product (batch 1) of dense fp64 operands, as if computed with twice the bits.
 int support_product(struct support *, const struct device_gemm *, struct error *err);
-// The root mean square of the finite ones of fp64 numbers. Unless `sizes` is 0, also that of each row, written as a
-// float for each element of the row. This function and the next wait for their result.
+// The root mean square of fp64 numbers, without those that are not finite. Unless `sizes` is 0, also that of each row,
+// written as a float for each element of the row. This function and the next wait for their result.
 int support_row_sizes(struct support *, uint64_t from, int64_t rows, int64_t cols, uint64_t sizes, double *result,
                       struct error *err);
 int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);

@@ -5,11 +5,11 @@
 //     candidate
 //
 // A trial makes two passes over all problems, one before timing and one after it, the latter on both sets of data. A
-// share of the timed launches is judged in the same way (measure.h). Each error shows: an unwritten element keeps its
-// old contents, mostly a NaN or random bits, which no bound admits; a kernel that uses these contents is wrong for some
-// of them (buffers.h); a stray read near a buffer finds one of three extremes, which spoils the results; a race shows
-// as different bits in two runs on the same data. For stray writes and changed inputs, see integrity.h. If the job
-// names a user function (reference_library.h), it judges as well, on the host.
+// share of the timed launches is judged in the same way (measure.h). Errors show as follows: an unwritten element keeps
+// its old contents, mostly a NaN or random bits, which no bound admits; a kernel that uses these contents is wrong for
+// some of them (buffers.h); a stray read near a buffer finds one of three extremes, which spoils the results; a race
+// shows as different bits in two runs on the same data. For stray writes and changed inputs, see integrity.h. If the
+// job names a user function (reference_library.h), it judges as well, on the host.
 #pragma once
 
 #include "tuner/base/protocol.h"
@@ -27,7 +27,7 @@ struct verify_result {
 void verify_forget(struct workload *);
 // To be called for several candidates in turn: until the next verify_forget(), only values are compared, not bits.
 void verify_several(struct workload *);
-// A pass: one run of each problem whose work has an enqueue(). BOTH: before it a run on the second set of data, if
+// A pass: one run of each problem whose work has an enqueue(). BOTH: a run on the second set of data comes first, if
 // there is one. SAME: memory holds the same as before the first run, so different results mean a race. Module variables
 // keep their values. Waits, also after a failure, since everything enqueued must end before anything is reused. Adds
 // the device's time to the measurement's busy time.

@@ -224,7 +224,7 @@ static uint64_t other_seed(const struct workload *w)
     if (file >= 0 && read(file, &kept, sizeof kept) == sizeof kept)
         seed = kept;
     else if (file >= 0 && write(file, &seed, sizeof seed) != sizeof seed)
-        unlink(path); // the disk is full: another number the next time
+        unlink(path); // the disk is full: another number next time
     if (file >= 0) close(file);
     return seed;
 }

@@ -44,7 +44,7 @@ struct data_set {
     struct part part[BUFFERS_MAX];     // of outputs that are compared in part
     int64_t compared[BUFFERS_MAX];     // elements that are compared
     uint64_t previous[BUFFERS_MAX];    // dense copy of the first run's output; 0: not kept
-    uint64_t checksum[BUFFERS_MAX][2]; // under the workload's present key: of the expected values, of the scales
+    uint64_t checksum[BUFFERS_MAX][2]; // under the workload's current key: of the expected values, of the scales
     uint64_t results;                  // the allocation that holds these
     uint64_t seed;                     // that it was filled from
     uint64_t key;                      // for the contents of memory before the candidate's first run

@@ -491,7 +491,7 @@ static const char *const vector_names[] = {[VECTOR_ASUM] = "cublasAsumEx",
                                            [VECTOR_DOT] = "cublasDotEx",
                                            [VECTOR_IAMAX] = "cublasI?amax"};
 
-// Checks whether a routine accepts an operand, and finds cuBLAS's name for its type.
+// Checks whether a routine accepts an operand, and finds cuBLAS's constant for its type.
 static int vector_type(const struct operand *x, const struct operand *result, const char *what, cudaDataType_t *type,
                        struct error *err)
 {

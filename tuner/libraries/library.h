@@ -23,7 +23,7 @@
 #define LIBRARY_SYMBOL_OR_OLDER(f) {LIBRARY_TEXT(f), #f},
 
 struct library_symbol {
-    const char *name, *older; // older: tried where `name` is missing; NULL: none
+    const char *name, *older; // older: tried if `name` is missing; NULL: none
 };
 
 // Opens a library by its file name: where the loader looks and then, if it is part of the CUDA toolkit, in the
