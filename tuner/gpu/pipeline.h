@@ -99,8 +99,8 @@ int pipeline_prepare(struct pipeline_part *, int64_t shift, struct error *err);
 int pipeline_enqueue(struct pipeline_part *, int64_t shift, struct error *err);
 // Launches one stage with all of its runs.
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
-// Prepares the first copy of the buffers and runs the stages before the given one on it. Waits, and brings the L2 into
-// the state that the job asks for.
+// Prepares the first copy of the buffers and runs the stages before the given one on it. Then brings the L2 into the
+// state that the job asks for, and waits.
 int pipeline_reach(struct workload *, struct pipeline_part *, unsigned stage, struct error *err);
 // The first run of a stage.
 const struct pipeline_launch *pipeline_stage(const struct pipeline_part *, unsigned stage);
