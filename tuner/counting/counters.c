@@ -1,4 +1,4 @@
-// See counters.h. How CUPTI wants it:
+// See counters.h. The calls that CUPTI requires:
 //
 //     counters_open      a host object, which knows the chip's metrics and turns a list of them into a config image
 //     begin_session      a range profiler on the context, and a counter-data image for MAX_RANGES ranges
@@ -6,21 +6,22 @@
 //                        passes into the image, and let the host object compute metrics from it
 //
 // User replay and user ranges: we launch every pass ourselves, after restoring the buffers, and one range holds
-// whatever a stage launches. (With kernel replay CUPTI would save and restore all memory that a kernel may write, and
-// a library call of several kernels would be several ranges.)
+// whatever a stage launches. (With kernel replay, CUPTI would save and restore all memory that a kernel may write, and
+// a library call with several kernels would have several ranges.)
 //
-// What it costs with set `basic` (H200, CUDA 13.0): opening 0.9 s for the first time in a process. A session 0.2 s,
-// most of it in its first pass, and 20 ms to close. A pass 15 ms (starting 11, stopping 4; DRAM and L2 counters are
-// what costs, an SM-only set takes 2.5), each range in it 0.9 ms. So candidates share passes: 32 ms a candidate alone,
-// 11 with four, 5.2 with sixteen, 3.7 with 64, of which 1 ms is the test kernels' own time.
+// Costs with set `basic` (H200, CUDA 13.0): opening takes 0.9 s for the first time in a process. A session takes 0.2 s,
+// most of it in its first pass, and 20 ms to close. A pass takes 15 ms (11 to start, 4 to stop; DRAM and L2 counters
+// are expensive, a set with only SM metrics takes 2.5), and each range in it 0.9 ms. So candidates share passes: a
+// candidate takes 32 ms on its own, 11 with four in a pass, 5.2 with sixteen and 3.7 with 64, of which 1 ms is the test
+// kernels' own time.
 //
-// A list with one unknown name makes the host object unusable: it refuses every later list. So each list is tried in a
-// new host object.
+// A list with one unknown name makes the host object unusable: it refuses every later list. So each list is tried with
+// a new host object.
 #include "tuner/counting/counters.h"
 
 #include "tuner/libraries/cupti_library.h"
 
-// Candidates share a pass as long as they have no more stages than this together.
+// Candidates share a pass as long as they have at most this many stages in total.
 enum { MAX_RANGES = 64 };
 
 typedef CUpti_Profiler_Host_Object host_object;
@@ -28,7 +29,7 @@ typedef CUpti_Profiler_Host_Object host_object;
 struct counter_plan {
     host_object *host;  // knows the metrics of `names`
     const char **names; // of the metrics that the chip has; `count` of them
-    size_t *columns;    // and their columns
+    size_t *columns;    // their columns
     size_t count;
     uint8_t *image; // the config image
     size_t image_size;
@@ -38,21 +39,21 @@ struct counter_plan {
 struct counters {
     CUcontext context;
     char chip[32];
-    struct error reason;          // "" where counting works
-    char *note;                   // NULL where nothing is missing
+    struct error reason;          // "" if counting works
+    char *note;                   // NULL if nothing is missing
     const struct metric **metric; // the columns
     size_t count;
-    uint8_t *availability; // what this device and user may count, as CUPTI says
+    uint8_t *availability; // what may be counted on this device and by this user, according to CUPTI
     struct counter_plan plan;
     double *row; // scratch: one value for each metric of the plan
 
-    CUpti_RangeProfiler_Object *session; // NULL where none is open
+    CUpti_RangeProfiler_Object *session; // NULL if none is open
     uint8_t *data;                       // its counter-data image, for MAX_RANGES ranges
     size_t data_size;
-    bool invalid; // a pass broke off: the profiler would continue with partial data and return wrong values
+    bool invalid; // a pass was aborted: the profiler would continue with partial data and return wrong values
 };
 
-// What one counters_measure() works on.
+// The data of one counters_measure().
 struct counter_batch {
     counters_launch *launch;
     counters_reset *reset;
@@ -62,7 +63,7 @@ struct counter_batch {
     struct error *err;
 };
 
-// NULL `availability`: nothing on the device is switched off.
+// NULL `availability`: no counter of the device is switched off.
 static int make_host(host_object **host, const char *chip, const uint8_t *availability, struct error *err)
 {
     CUpti_Profiler_Host_Initialize_Params params =
@@ -99,7 +100,8 @@ static int try_metrics(const char **names, size_t count, const char *chip, const
     return 0;
 }
 
-// Puts into names and columns the metrics that the chip has: nearly always all of them, so that is tried first.
+// Puts the metrics that the chip has into names and columns. Nearly always the chip has all of them, so that is tried
+// first.
 static int find_known(struct counter_plan *plan, const struct metric *const *metric, size_t count, const char *chip,
                       const uint8_t *availability, struct error *err)
 {
@@ -133,7 +135,7 @@ static void plan_release(struct counter_plan *plan)
     *plan = (struct counter_plan){0};
 }
 
-// Fills `plan` with those metrics that the chip has. On failure the caller releases it.
+// Fills `plan` with the metrics that the chip has. On failure the caller releases it.
 static int plan_make(struct counter_plan *plan, const struct metric *const *metric, size_t count, const char *chip,
                      const uint8_t *availability, struct error *err)
 {
@@ -221,8 +223,8 @@ static int probe_device(struct counters *c, int device, struct error *err)
     return 0;
 }
 
-// The counter-data image cannot change its size, nor the profiler its number of ranges, while the session is open:
-// ranges beyond what the first pass was started with are lost without an error.
+// While the session is open, neither the size of the counter-data image nor the profiler's number of ranges can change:
+// ranges beyond the number at the first pass's start are lost without an error.
 static int make_data(struct counters *c, struct error *err)
 {
     CUpti_RangeProfiler_GetCounterDataSize_Params size = CUPTI_PARAMS(
@@ -255,7 +257,7 @@ void counters_end_session(struct counters *c)
     c->data = NULL;
 }
 
-// Empties the counter-data image, and sets the profiler to fill it from the first pass on.
+// Empties the counter-data image, and configures the profiler to fill it from the first pass on.
 static int prepare(struct counters *c, struct error *err)
 {
     CUPTI_TRY(cuptiRangeProfilerCounterDataImageInitialize,
@@ -270,9 +272,9 @@ static int prepare(struct counters *c, struct error *err)
     return 0;
 }
 
-// An empty session. Querying the device leaves it in a state in which kernels are slower, as in a session: 62.0 us
-// instead of 60.35; opening and closing a session restores it. Besides, whatever prevents counting shows when a pass is
-// started, if not before.
+// Opens and closes an empty session. Querying the device leaves it in a state in which kernels are slower, as in a
+// session (62.0 us instead of 60.35 us); opening and closing a session restores it. In addition, whatever prevents
+// counting shows when a pass is started, if not before.
 static int try_session(struct counters *c, struct error *err)
 {
     if (counters_begin_session(c, err)) return -1;
@@ -363,7 +365,8 @@ static int run_in_range(struct counters *c, struct counter_batch *b, size_t cand
     return popped == CUPTI_SUCCESS ? 0 : cupti_library_fail(err, "cuptiRangeProfilerPopRange", popped);
 }
 
-// Once outside any range, so that instruction caches hold this candidate and not the one before; once to be counted.
+// Runs a candidate once outside any range, so that instruction caches hold this candidate and not the previous one, and
+// once to be counted.
 static int run_candidate(struct counters *c, struct counter_batch *b, size_t candidate, size_t range)
 {
     if (b->reset && b->reset(b->user, candidate)) return candidate_failed(b, candidate, "reset");

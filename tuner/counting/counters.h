@@ -1,15 +1,16 @@
 // Hardware counters of a candidate's launches, by CUPTI's range profiler. libcupti is opened at run time
 // (cupti_library.h), so the worker starts and tunes where there is none.
 //
-// Where counters cannot be had (no library, no permission, a chip that this CUPTI does not know), counters_open()
-// succeeds anyway: counters_facts() then says why, and every other function does nothing and reports success,
-// with NaN for values. So a caller warns once, and needs no branches.
+// If counters are unavailable (no library, no permission, a chip that this CUPTI does not know), counters_open()
+// succeeds anyway. counters_facts() then says why, and every other function does nothing and reports success, with NaN
+// for values. So a caller warns once, and needs no branches.
 //
-// Counting goes in batches, since starting a pass is what costs time (15 ms on an H200), and a pass can hold many
-// candidates: 32 ms for one alone, 3.7 ms each for 64 together. Opening and closing a session takes 0.23 s.
-// Nothing is timed while a session is open: a kernel of 60.8 us took 62.1 then. And since CUPTI stays hooked into the
-// driver, from counters_open() to the end of the process each launch takes 0.5 us more of the host's time, and an
-// event-timed kernel as much longer (60.35 us before, 60.8 after): open before anything is timed, or after everything.
+// Candidates are counted in batches, since starting a pass takes long (15 ms on an H200), and a pass can hold many
+// candidates: a single candidate takes 32 ms, but 64 together take 3.7 ms each. Opening and closing a session takes
+// 0.23 s. Nothing is timed while a session is open, because a kernel of 60.8 us took 62.1 us then. CUPTI stays hooked
+// into the driver: from counters_open() to the end of the process, each launch takes 0.5 us more of the host's time,
+// and a kernel timed with events takes that much longer (60.35 us before, 60.8 us after). So open before anything is
+// timed, or after everything.
 //
 //     counters_open(&c, context, device, metrics_find("basic"), &err);
 //     ... time some dozens of candidates, and keep their modules loaded
@@ -31,11 +32,11 @@ enum {
 };
 
 // Launches one stage (a kernel, or several, or a library call) of a candidate of the batch, and waits until it has
-// ended. 0, or anything else when it failed: the context then counts as unusable, and no further call is made.
+// ended. 0, or anything else if it failed; the context is then considered unusable, and no further call is made.
 typedef int counters_launch(void *user, size_t candidate, size_t stage);
 
-// Makes the candidate's buffers what its first stage expects, and the L2 as the job wants it, and waits until that is
-// done. Called before each round of a candidate's stages. Nothing it launches is counted. 0, or failure.
+// Prepares the candidate's buffers for its first stage, and the L2 as the job asks, and waits until that is done.
+// Called before each round of a candidate's stages. Nothing it launches is counted. 0, or failure.
 typedef int counters_reset(void *user, size_t candidate);
 
 // Finds out what can be counted on this device, and how. `context` is the CUcontext of `device` (the driver API's
@@ -46,14 +47,14 @@ void counters_close(struct counters *c); // NULL is fine; closes an open session
 
 // What can be counted; lives as long as the counters.
 struct counters_facts {
-    const char *reason; // why nothing can be counted, and how to fix it; NULL where counting works
-    const char *note;   // metrics of the set that this chip lacks, in one line for a person; NULL where there are none
-    const char *chip;   // CUPTI's name for the chip ("GH100"), or "" where it is unknown
-    // The columns of a result: all metrics of the set that are meant for the chip, those that it lacks included. Where
-    // the chip is not known: the set's metrics that are meant for every chip.
+    const char *reason; // why nothing can be counted, and how to fix it; NULL if counting works
+    const char *note;   // metrics of the set that this chip lacks, in one line for a person; NULL if there are none
+    const char *chip;   // CUPTI's name for the chip ("GH100"), or "" if it is unknown
+    // The columns of a result: all metrics of the set that are meant for the chip, including those that it lacks. If
+    // the chip is unknown, the set's metrics that are meant for every chip.
     const struct metric *const *metrics;
     size_t count;
-    size_t passes; // how many the set takes at most, each of which launches every candidate twice; 0 without counters
+    size_t passes; // how many the set takes at most; each one launches every candidate twice; 0 without counters
 };
 
 // NULL: no counters were requested.
@@ -63,19 +64,19 @@ struct counters_facts counters_facts(const struct counters *c);
 int counters_begin_session(struct counters *c, struct error *err);
 void counters_end_session(struct counters *c);
 
-// Counts a batch of candidates, of stages[i] >= 1 stages each; opens a session where none is, and leaves it open.
-// `values` has a row for every stage of every candidate, in order, with a column for each of the facts' metrics: NaN
-// where a metric is missing or has no value (a ratio to nothing), and where a failure came first. In each pass a
-// candidate runs once uncounted (a kernel's first launch misses the instruction caches all along, later ones do not)
-// and once counted. `reset` may be NULL.
+// Counts a batch of candidates, with stages[i] >= 1 stages each. Opens a session if none is open, and leaves it open.
+// `values` has a row for every stage of every candidate, in order, with a column for each of the facts' metrics: NaN if
+// a metric is missing or has no value (a ratio to 0), or after a failure. In each pass a candidate runs once uncounted
+// (a kernel's first launch misses the instruction caches throughout, later ones do not) and once counted. `reset` may
+// be NULL.
 //
-// Candidates go through the passes together, up to 64 stages at a time: a failure leaves all of those without values.
-// 0, COUNTERS_FAILED or COUNTERS_LAUNCH_FAILED; the message then names the candidate's index.
+// Candidates with up to 64 stages in total go through the passes together; a failure leaves all of these without
+// values. 0, COUNTERS_FAILED or COUNTERS_LAUNCH_FAILED; the message then names the candidate's index.
 int counters_measure(struct counters *c, size_t candidates, const size_t *stages, counters_launch *launch,
                      counters_reset *reset, void *user, double *values, struct error *err);
 
-// Needs libcupti but no GPU; fails with a message where it is missing or does not know the chip. Calls `each`
-// for every base metric of the chip: its name without roll-up ("sm__icc_requests"), its kind ("counter", "ratio",
-// "throughput"), a description and a unit, which are "" where CUPTI has none. Strings live during the call.
+// Needs libcupti but no GPU; fails with a message if libcupti is missing or does not know the chip. Calls `each` for
+// every base metric of the chip: its name without roll-up ("sm__icc_requests"), its kind ("counter", "ratio",
+// "throughput"), a description and a unit, which are "" if CUPTI has none. Strings live only during the call.
 typedef void counters_each(void *user, const char *name, const char *kind, const char *description, const char *unit);
 int counters_list(const char *chip, counters_each *each, void *user, struct error *err);

@@ -9,7 +9,7 @@ struct line_row {
     uint64_t address;
     uint32_t file, line;
     uint32_t call;    // index + 1 of the row that is the call; 0: none
-    uint32_t section; // whose code
+    uint32_t section; // of the code
     bool end;
 };
 
@@ -88,7 +88,7 @@ static const char *take_string(struct cursor *c)
     return text;
 }
 
-// The section that the address at `offset` of .debug_line belongs to, from its relocation; 0: unknown.
+// The section to which the address at `offset` of .debug_line belongs, from its relocation; 0: unknown.
 static uint32_t relocated(const struct elf_file *e, uint64_t offset)
 {
     for (int with_addend = 0; with_addend < 2; with_addend++) {
@@ -108,7 +108,8 @@ static uint32_t relocated(const struct elf_file *e, uint64_t offset)
     return 0;
 }
 
-// `list` with room for one more than `count`, which doubles at powers of two; NULL, and the table is exhausted.
+// `list` with room for one more than `count` elements; the room doubles at powers of two. If memory runs out, NULL, and
+// the table is `exhausted`.
 static void *with_room(struct linetable *t, void *list, size_t count, size_t size)
 {
     if (count & (count - 1)) return list;
@@ -126,8 +127,8 @@ static void *with_room(struct linetable *t, void *list, size_t count, size_t siz
         (t)->list[(t)->count++] = __VA_ARGS__;                                 \
     } while (0)
 
-// The header's lists. Numbers in the program count from 1, from `first_file` and `first_directory` on in the table's
-// lists.
+// Reads the header's lists. Numbers in the program count from 1; in the table's lists they begin at `first_file` and
+// `first_directory`.
 static void read_lists(struct linetable *t, struct cursor *c, size_t first_directory)
 {
     while (!c->bad && !t->exhausted && c->at < c->end && *c->at) ADD(t, directories, directory_count, take_string(c));
@@ -138,12 +139,12 @@ static void read_lists(struct linetable *t, struct cursor *c, size_t first_direc
         take_uleb(c);
         take_uleb(c);
         ADD(t, files, file_count,
-            (struct file){name, (uint32_t)(directory ? first_directory + directory : 0)}); // counts from 1
+            (struct file){name, (uint32_t)(directory ? first_directory + directory : 0)}); // directories count from 1
     }
     take(c, 1);
 }
 
-// One unit's program. Rows that calls refer to are numbered within the unit.
+// Runs one unit's program. Rows that calls refer to are numbered within the unit.
 static void read_unit(struct linetable *t, const struct elf_file *image, struct cursor *c, const uint8_t *start)
 {
     size_t first_row = t->row_count, first_file = t->file_count, first_directory = t->directory_count;
@@ -238,14 +239,14 @@ static size_t chain(const struct linetable *t, uint32_t row, struct source_place
     return count;
 }
 
-static const struct line_row *sorting; // qsort hands no context on; one thread
+static const struct line_row *sorting; // qsort passes no context; there is only one thread
 
 static int by_address(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     const struct line_row *p = &sorting[x], *q = &sorting[y];
     if (p->address != q->address) return p->address < q->address ? -1 : 1;
-    return x < y ? -1 : x > y; // of several rows for one address the last counts
+    return x < y ? -1 : x > y; // if several rows have one address, the last one counts
 }
 
 int linetable_read(struct linetable **out, const void *cubin, size_t size, const char *symbol, struct error *err)
@@ -267,7 +268,7 @@ int linetable_read(struct linetable **out, const void *cubin, size_t size, const
     struct cursor all = {start, start + table.sh_size, false};
     while (!all.bad && !t->exhausted && all.at < all.end) {
         uint64_t length = take(&all, 4);
-        if (length > (uint64_t)(all.end - all.at)) break; // also DWARF's 64-bit form, which no cubin has
+        if (length > (uint64_t)(all.end - all.at)) break; // also DWARF's 64-bit form, which cubins do not use
         struct cursor unit = {all.at, all.at + length, false};
         all.at += length;
         read_unit(t, &image, &unit, start);

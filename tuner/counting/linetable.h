@@ -1,10 +1,10 @@
 // Which source line an instruction of a cubin comes from, and through which inlined calls: the cubin's own DWARF line
 // table (-lineinfo), read without CUDA.
 //
-// cuptiGetSassToSourceCorrelation tells only the innermost line, which in a template is a helper's ("*to = *from;" in
-// a load<4>() that is used for two matrices); the call that brought it there is what a reader must see. NVIDIA writes
-// it into the table with its own extended opcode, DW_LNE 0x90: two ULEB128, the number (from 1) of the table's
-// row that is the call, or 0 outside an inlined function, and the inlined function's name as an offset into .debug_str.
+// cuptiGetSassToSourceCorrelation gives only the innermost line, which in a template belongs to a helper ("*to =
+// *from;" in a load<4>() that is used for two matrices). A reader must see the call that led there. NVIDIA writes this
+// call into the table with its own extended opcode, DW_LNE 0x90: two ULEB128, the number (from 1) of the table's row
+// that is the call, or 0 outside an inlined function, and the inlined function's name as an offset into .debug_str.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -16,8 +16,8 @@ struct source_place {
     unsigned line;
 };
 
-// Reads the table of one kernel. `cubin` must outlive the table. Fails with a message for what is not a cubin, has no
-// such kernel, or no line table (compiled without -lineinfo), and when memory is exhausted. The caller frees.
+// Reads the table of one kernel. `cubin` must outlive the table. Fails with a message if `cubin` is not a cubin, has no
+// such kernel or no line table (compiled without -lineinfo), or if memory is exhausted. The caller frees.
 int linetable_read(struct linetable **out, const void *cubin, size_t size, const char *symbol, struct error *err);
 void linetable_free(struct linetable *); // NULL is fine
 
@@ -25,7 +25,7 @@ void linetable_free(struct linetable *); // NULL is fine
 size_t linetable_code_bytes(const struct linetable *);
 
 // The place of the instruction at `offset` in the kernel's code, and then the calls that lead to it, innermost first.
-// Returns how many were written, linetable_depth() at most; 0 where the table does not know the offset.
+// Returns how many were written, linetable_depth() at most; 0 if the table does not know the offset.
 size_t linetable_find(const struct linetable *, uint64_t offset, struct source_place *places);
 // The longest such list.
 size_t linetable_depth(const struct linetable *);

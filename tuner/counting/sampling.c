@@ -1,12 +1,12 @@
-// See sass.h. CUPTI's PC sampling: every 2^period cycles each scheduler notes, for one of its warps, the instruction
-// that it is at and what it waits for. CUPTI lists each reason twice, "smsp__pcsamp_warps_issue_stalled_X" and
-// "..._X_not_issued", the second for the cycles in which the scheduler issued nothing at all: only the first are read,
-// so that samples are not counted twice.
+// See sass.h. CUPTI's PC sampling: every 2^period cycles, each scheduler records, for one of its warps, the current
+// instruction and what the warp waits for. CUPTI lists each reason twice, as "smsp__pcsamp_warps_issue_stalled_X" and
+// as "..._X_not_issued" for the cycles in which the scheduler issued nothing at all. Only the first are read, so that
+// samples are not counted twice.
 #include "tuner/counting/sass.h"
 
 #include "tuner/libraries/cupti_library.h"
 
-// As CUPTI_PARAMS, for structs that are named otherwise.
+// Like CUPTI_PARAMS, for structs with a different naming scheme.
 #define SAMPLING_PARAMS(type, ...)                            \
     (type##Params)                                            \
     {                                                         \
@@ -22,7 +22,7 @@ static struct {
     CUpti_PCSamplingStallReason *reasons; // stall_count for each instruction
     size_t stall_count;
     uint32_t index[MOST_REASONS]; // CUPTI's numbers
-    int column[MOST_REASONS];     // the listing's, or -1
+    int column[MOST_REASONS];     // the listing's column, or -1
 } buffer;
 
 int sampling_open(void *context, struct error *err)
@@ -45,7 +45,7 @@ void sampling_close(void *context)
     release_buffer();
 }
 
-// CUPTI's names of the reasons, made short, as columns of the listing.
+// Makes columns of the listing from CUPTI's names of the reasons, which are shortened.
 static int find_reasons(void *context, struct sass_listing *out, struct error *err)
 {
     char text[MOST_REASONS][CUPTI_STALL_REASON_STRING_SIZE], *names[MOST_REASONS];
@@ -80,7 +80,7 @@ static int find_reasons(void *context, struct sass_listing *out, struct error *e
 
 static int configure(void *context, unsigned period, size_t instructions, struct error *err)
 {
-    size_t room = instructions + 4096; // other kernels of the same context
+    size_t room = instructions + 4096; // room for other kernels of the same context
     buffer.instructions = memory_try(room, sizeof *buffer.instructions, err);
     buffer.reasons = memory_try(room, buffer.stall_count * sizeof *buffer.reasons, err);
     if (!buffer.instructions || !buffer.reasons) return -1;
@@ -120,7 +120,7 @@ static void add_samples(const char *symbol, struct sass_listing *out)
         const CUpti_PCSamplingPCData *pc = &buffer.instructions[i];
         size_t index = pc->pcOffset / SASS_BYTES;
         if (!pc->functionName || strcmp(pc->functionName, symbol) || index >= out->count)
-            continue; // names stay CUPTI's: entries share them
+            continue; // the names still belong to CUPTI, because entries share them
         for (size_t k = 0; k < pc->stallReasonCount; k++) {
             for (size_t r = 0; r < buffer.stall_count; r++) {
                 if (buffer.index[r] != pc->stallReason[k].pcSamplingStallReasonIndex || buffer.column[r] < 0) continue;
@@ -139,7 +139,7 @@ int sampling_measure(void *context, const char *symbol, unsigned period, sass_la
     CUPTI_TRY(cuptiPCSamplingStart, &SAMPLING_PARAMS(CUpti_PCSamplingStart, .pPriv = NULL));
     if (launch(user)) return SASS_LAUNCH_FAILED;
     CUPTI_TRY(cuptiPCSamplingStop, &SAMPLING_PARAMS(CUpti_PCSamplingStop, .pPriv = NULL));
-    // The buffer given above is filled by stopping; what did not fit is fetched.
+    // Stopping fills the buffer given above; samples that did not fit are fetched.
     do {
         add_samples(symbol, out);
         out->dropped += buffer.data.droppedSamples;

@@ -1,6 +1,6 @@
-// See sass.h. The SASS metrics of cupti_sass_metrics.h: set a list of metrics for the device, then for each measurement
-// enable (kernels are patched at their first launch), launch, flush what was counted, disable. Metrics that the chip
-// lacks are left out, and their columns say so.
+// See sass.h. The SASS metrics of cupti_sass_metrics.h: a list of metrics is set for the device. Each measurement then
+// enables them (kernels are patched at their first launch), launches, flushes the counts, and disables them. Metrics
+// that the chip lacks are left out, and their columns say so.
 #include "tuner/counting/sass.h"
 
 #include "tuner/libraries/cupti_library.h"
@@ -20,7 +20,7 @@ static const char *const metric_names[SASS_COLUMNS] = {
     [SASS_LOCAL_SECTORS] = "smsp__sass_sectors_mem_local",
 };
 
-// What is counted in one launch.
+// The metrics that are counted in one launch.
 struct metrics {
     size_t count;
     enum sass_column column[SASS_COLUMNS];
@@ -104,7 +104,7 @@ static int count_enabled(CUcontext context, const struct metrics *m, const char 
     return failed;
 }
 
-// Once in a process: after a first unset, CUPTI 13.0 refuses every further list ("out of memory").
+// Done once per process, because after a list has been unset, CUPTI 13.0 refuses every further one ("out of memory").
 static int configure(int device, struct error *err)
 {
     if (configured.count) return 0;

@@ -1,6 +1,6 @@
-// What each instruction of one kernel did, in one launch: executed instructions, wavefronts, sectors (sass.c, CUPTI's
-// SASS metrics, counted by code that CUPTI patches into the kernel), and where its warps were found waiting
-// (sampling.c, CUPTI's PC sampling, in the unpatched kernel).
+// What each instruction of one kernel did in one launch. Executed instructions, wavefronts and sectors come from
+// CUPTI's SASS metrics, counted by code that CUPTI patches into the kernel (sass.c). Where warps were found waiting
+// comes from CUPTI's PC sampling, in the unpatched kernel (sampling.c).
 //
 // A listing has one entry for each instruction of the kernel's code, in the code's order (instructions are 16 bytes on
 // every architecture since Volta). The two modules fill different columns of the same listing. Neither may run while a
@@ -11,16 +11,16 @@
 
 enum { SASS_BYTES = 16, SASS_REASONS = 48, SASS_REASON_LENGTH = 48 };
 
-// Ideal: what the same accesses would need without bank conflicts, and perfectly coalesced.
+// Ideal: what the same accesses would need if they were perfectly coalesced and had no bank conflicts.
 enum sass_column {
     SASS_INSTRUCTIONS,      // executed by a warp
-    SASS_THREADS,           // the same counted by active thread
+    SASS_THREADS,           // the same, counted for each active thread
     SASS_SHARED_WAVEFRONTS, // cycles of the shared-memory data banks
     SASS_SHARED_IDEAL,
     SASS_GLOBAL_SECTORS, // of 32 bytes, of global memory
     SASS_GLOBAL_IDEAL,
     SASS_LOCAL_SECTORS, // of local memory: spills and arrays that are indexed at run time
-    SASS_SAMPLES,       // of a warp at this instruction
+    SASS_SAMPLES,       // in which a warp was at this instruction
     SASS_COLUMNS
 };
 extern const char *const sass_column_names[SASS_COLUMNS]; // as in the protocol: "instructions", ...
@@ -39,22 +39,24 @@ struct sass_listing {
     uint64_t dropped;                               // samples lost
 };
 
-// Empty, for a kernel of so many bytes. Fails when memory is exhausted. The caller releases, also after a failure.
+// Makes an empty listing for a kernel with this many bytes of code. Fails if memory is exhausted. The caller releases,
+// also after a failure.
 int sass_listing_init(struct sass_listing *, size_t code_bytes, struct error *err);
 void sass_listing_release(struct sass_listing *);
 
 enum { SASS_FAILED = -1, SASS_LAUNCH_FAILED = -2 };
 
-// Launches the kernel and waits until it has ended. 0, or anything else when it failed: no further call is made then.
+// Launches the kernel and waits until it has ended. 0, or anything else if it failed; no further call is made then.
 typedef int sass_launch(void *user);
 
 // Counts what the instructions of the kernel `symbol` do in one launch. `context` is the CUcontext of `device` (the
-// driver's ordinal), current. Takes 20 ms with a kernel of 0.4 ms (H200). 0, or SASS_... One device in a process.
+// driver's ordinal) and must be current. Takes 20 ms for a kernel of 0.4 ms (H200). 0, or SASS_... Only one device per
+// process.
 int sass_measure(void *context, int device, const char *symbol, sass_launch *, void *user, struct sass_listing *,
                  struct error *err);
 
-// The other module. To be opened before the kernel's module is loaded; samples while `launch` runs, every 2^period
-// cycles (5 to 31).
+// The other module, sampling.c. Open it before the kernel's module is loaded. It samples while `launch` runs, every
+// 2^period cycles (period: 5 to 31).
 int sampling_open(void *context, struct error *err);
 int sampling_measure(void *context, const char *symbol, unsigned period, sass_launch *, void *user,
                      struct sass_listing *, struct error *err);

@@ -10,7 +10,7 @@ static int find(const struct buffers *s, const char *name)
     return i < s->count ? (int)i : -1;
 }
 
-// Whether all places are within `bytes` bytes, the first at `from`.
+// Whether all places, of which the first is at `from`, are within `bytes` bytes.
 static bool within(int64_t from, int64_t step, int64_t count, int64_t size, size_t bytes)
 {
     int64_t last;
@@ -47,7 +47,7 @@ void addresses_write(const struct buffers *s, const struct device_address *list,
         }
 }
 
-// What a buffer holds in a copy, malloc'ed.
+// The contents of a buffer of addresses in a copy, malloc'ed.
 static void *contents(const struct buffers *s, const struct device_buffer *b, unsigned copy, struct error *err)
 {
     void *host = memory_try(b->bytes, 1, err);

@@ -22,7 +22,7 @@ static int take_places(struct baselines *all, const struct operation_baseline *a
                      all->workload->problems[problem].name, places->count, places->count == 1 ? "" : "s");
 }
 
-// The ways of a library that are requested, or its fastest ones.
+// Opens the ways of a library that the request names, or its fastest ones.
 static int open_ways(struct baselines *all, struct baseline *b, struct error *err)
 {
     struct workload *w = all->workload;
@@ -34,7 +34,7 @@ static int open_ways(struct baselines *all, struct baseline *b, struct error *er
     if (tuned && tuned == w->tuned_count) {
         failed = pipeline_open_operation(&b->pipeline, w, b->about, ways, err);
         if (!failed || failed == CUDA_CRASHED) return failed;
-        pipeline_release(&b->pipeline); // another version of the library has others
+        pipeline_release(&b->pipeline); // another version of the library has other ways
     }
     b->ways = arena_new(&all->memory, w->tuned_count * sizeof *b->ways);
     b->detail = "";
@@ -59,7 +59,7 @@ static int open_one(struct baselines *all, struct baseline *b, struct error *err
                            : pipeline_open_operation(&b->pipeline, all->workload, b->about, NULL, err);
 }
 
-// A program may take so long and no longer, with `begin`.
+// With `begin`, sets a program's time limit; without it, removes the limit.
 static void limit(const struct baseline *b, bool begin)
 {
     if (b->program) program_call_limit(b->name, begin && b->request.timeout > 0 ? b->request.timeout : 0);
@@ -118,7 +118,7 @@ struct baseline *baselines_find(struct baselines *all, const char *name)
     return NULL;
 }
 
-// A trial of the current kernel, or of a program. Its times are the problems' of the answer, where it passes.
+// A trial of the current kernel, or of a program. If it passes, its times become those of the answer's problems.
 static int try_kernel(struct baselines *all, struct baseline *b, struct baseline_answer *to, struct error *err)
 {
     struct workload *w = all->workload;
@@ -165,7 +165,7 @@ static int measure(struct baselines *all, struct baseline *b, size_t k, struct p
     struct work works[WORKLOAD_PROBLEMS_MAX] = {{0}};
     works[k] = work;
     if ((failed = verify_pass(w, works, VERIFY_FIRST, err))) return failed;
-    // Problems that did not run have no findings of this pass: only this one is judged.
+    // Only this problem is judged: the others did not run, so they have no findings from this pass.
     status = verify_outputs(w, k, &result, &reason);
     if (status == STATUS_OK && (failed = plausibility_trust(w, k, b->name, times.time, err))) return failed;
     to->status = status_name(status);

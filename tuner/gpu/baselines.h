@@ -1,6 +1,6 @@
-// What candidates are compared with: entries of the final, and the figures that progress is shown against. The
-// libraries' own versions of an operation, made ready for each tuned problem; and the job's current kernel and programs
-// of the user's, which go through all the checks of a trial.
+// The baselines, with which candidates are compared in the final and in the progress display. Library versions of the
+// operation are prepared for each tuned problem. The job's current kernel and the user's programs go through all the
+// checks of a trial.
 #pragma once
 
 #include "tuner/gpu/library_race.h"
@@ -9,18 +9,18 @@
 
 struct baseline {
     struct implementation_request request;
-    const char *name;                       // of the request
+    const char *name;                       // from the request
     const struct operation_baseline *about; // NULL: unknown, or a kernel
-    const struct candidate *kernel;         // of the request: the current kernel, or a program; or NULL
-    bool program;                           // a function of the user's
-    bool deterministic;                     // of the job, while baseline_allow_differences() holds
+    const struct candidate *kernel;         // from the request: the current kernel, or a program; or NULL
+    bool program;                           // a user function
+    bool deterministic;                     // the job's setting, while baseline_allow_differences() overrides it
     struct pipeline pipeline;
     char reason[ERROR_MESSAGE_MAX]; // why it is not available; "" if it is
     const char *detail;             // which one it is
-    const char **ways;              // that were chosen, by tuned problem; NULL: none were
+    const char **ways;              // the chosen ones, by tuned problem; NULL: none were chosen
 };
 
-// A library's ways on one problem.
+// A library's fastest ways to compute one problem.
 struct library_places {
     bool raced;
     struct operation_way best[LIBRARY_PLACES];
@@ -31,20 +31,21 @@ struct baselines {
     struct workload *workload;
     size_t count;
     struct baseline *list;
-    struct library_places places[WORKLOAD_PROBLEMS_MAX]; // of the operation's library that has several ways
-    struct arena memory;                                 // of answers
-    const char *culprit; // the program that has destroyed the context; NULL: another has, or none
+    struct library_places places[WORKLOAD_PROBLEMS_MAX]; // for the operation's library that has several ways
+    struct arena memory;                                 // for answers
+    const char *culprit; // the program that destroyed the context; NULL: something else did, or it is intact
 };
 
-// Prepares the baselines of a "job" request. One that does not work is kept with its reason; this fails only if the
+// Prepares the baselines of a "job" request. A baseline that does not work is kept, with the reason. Fails only if the
 // context is lost. The caller releases.
 int baselines_open(struct baselines *, struct workload *, const struct job_request *, struct error *err);
 void baselines_release(struct baselines *);
 struct baseline *baselines_find(struct baselines *, const char *name);
-// Whether it does the same as a candidate, and so can be right or wrong.
+// Whether it computes the same as a candidate, so that its results can be right or wrong.
 bool baseline_same_result(const struct baseline *);
-// Programs may differ from run to run, as libraries may: calls with `begin` and without it enclose their runs.
+// Results of programs, like those of libraries, may differ from run to run: a call with `begin` and one without it
+// enclose a program's runs.
 void baseline_allow_differences(struct baseline *, struct workload *, bool begin);
-// Measures every baseline on the tuned problems: as many answers as there are baselines, which live as long as these.
-// NULL after a failure.
+// Measures every baseline on the tuned problems. Returns an array with one answer for each baseline, which lives as
+// long as the baselines; NULL after a failure.
 struct baseline_answer *baselines_measure(struct baselines *, struct error *err);

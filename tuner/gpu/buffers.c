@@ -8,7 +8,7 @@
 
 enum { ALIGNMENT = 1024 };
 
-// `fill`: NULL for one of which nothing is promised.
+// `fill`: NULL if the job promises nothing about the buffer.
 static int read_fill(struct device_buffer *b, const struct fill_request *fill, struct error *err)
 {
     static const struct fill_request none = {FILL_UNIFORM, NAN, NAN, NAN, NAN, ""};
@@ -29,7 +29,7 @@ static int read_fill(struct device_buffer *b, const struct fill_request *fill, s
     return 0;
 }
 
-// `from`: NULL for all elements.
+// `from`: NULL if all elements are compared.
 static int read_part(struct device_buffer *b, const struct compare_request *from, struct error *err)
 {
     int64_t n = b->view.rows * b->view.cols, left = n;
@@ -92,14 +92,15 @@ static int read_buffer(struct device_buffer *b, const struct buffer_request *fro
     return 0;
 }
 
-// Where a slot's parts lie. The data is aligned; the slot's size is a multiple of the alignment.
+// Sets where a slot's parts are. The data is aligned; the slot's size is a multiple of the alignment.
 static size_t slot_bytes(struct device_buffer *b, size_t guard)
 {
     b->front = round_up(guard, ALIGNMENT);
     return b->front + round_up(b->bytes + guard, ALIGNMENT);
 }
 
-// Whether the job promises contents that a launch may overwrite, other than a constant, which is filled like a pattern.
+// Whether the job promises contents that a launch may overwrite. A constant does not count: it is filled like a
+// pattern.
 static bool has_origin(const struct device_buffer *b)
 {
     return b->direction == DIRECTION_INOUT || b->restored ||
@@ -140,7 +141,7 @@ static void guard_regions(struct buffers *s, size_t guard)
     s->guards.region_count = n;
 }
 
-// Of the buffer that comes next.
+// Checks the fill of a buffer, if it is computed on the host.
 static int check_host_fill(const struct device_buffer *b, struct error *err)
 {
     struct host_fill f = {b->fill, b->low, b->high};
@@ -148,7 +149,7 @@ static int check_host_fill(const struct device_buffer *b, struct error *err)
     return host_fill_check(&f, &b->view, err) ? error_prefix(err, "buffer %s", b->name) : 0;
 }
 
-// Of buffer i, once all are known: as many addresses as it has elements.
+// Reads the addresses in buffer i, as many as it has elements, once all buffers are known.
 static int read_addresses(struct buffers *s, size_t i, const struct buffer_request *from, struct error *err)
 {
     struct device_buffer *b = &s->list[i];
@@ -165,7 +166,7 @@ static int read_addresses(struct buffers *s, size_t i, const struct buffer_reque
     return failed ? error_prefix(err, "buffer %s", b->name) : 0;
 }
 
-// Room for the origins of a set of data.
+// Allocates the origins of a set of data.
 static int open_origins(struct buffers *s, unsigned set, struct error *err)
 {
     int failed = s->origin_bytes ? cuda_alloc(s->origin_bytes, &s->origins[set], err) : 0;
@@ -203,7 +204,7 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
     s->arena_bytes = offset;
     if ((failed = cuda_alloc(s->arena_bytes + ALIGNMENT, &s->memory, err)) || (failed = open_origins(s, 0, err)) ||
         (failed = cuda_alloc(BUFFERS_MAX * sizeof(struct verify_finding), &s->findings, err)) ||
-        // Otherwise initcheck reports every copy of bytes that were never written.
+        // Otherwise, initcheck reports every copy of bytes that were never written.
         (failed = cuda_zero(cuda, s->memory, s->arena_bytes + ALIGNMENT, err)))
         return failed;
     s->arena = round_up(s->memory, ALIGNMENT);
@@ -236,7 +237,7 @@ void buffers_move(struct buffers *to, const struct buffers *from, const uint64_t
     guard_regions(to, guard_bytes);
 }
 
-// Some multiple of the alignment, so that one copy's place says little about another's.
+// A random multiple of the alignment, so that one copy's place says little about another's.
 static size_t gap(void)
 {
     return ALIGNMENT * (size_t)entropy_below(64);
@@ -315,7 +316,7 @@ static int read_file(const char *path, const char *name, const struct operand *t
     return 0;
 }
 
-// Computed here or read from a file.
+// Fills a buffer with data that is computed on the host or read from a file.
 static int fill_on_host(struct buffers *s, const struct device_buffer *b, uint64_t seed, struct error *err)
 {
     struct operand to = b->view;
@@ -363,7 +364,7 @@ uint64_t buffers_key(unsigned flags)
     return ((entropy_draw() | 32) & ~3ull) | flags; // more than any kind
 }
 
-// splitmix64's finaliser, as mix() in support_elements.cuh.
+// splitmix64's finaliser, like mix() in support_elements.cuh.
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -371,21 +372,21 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-// A copy's key, by its distance, which is its own.
+// A copy's key, which depends on the copy's distance, because each copy has a different one.
 static uint64_t copy_key(const struct buffers *s, unsigned copy, uint64_t key)
 {
     return key <= CONTENT_PROMISED ? key : mix(key + (uint64_t)s->shift[copy]);
 }
 
-// Whether an output may hold numbers close to those expected. In timed launches that is for two copies only, since each
-// takes a kernel of its own.
+// Whether an output may hold numbers close to those expected. In timed launches only two copies may, because filling
+// each one takes a separate kernel launch.
 static bool may_be_close(const struct buffers *s, size_t i, unsigned copy, uint64_t key)
 {
     const struct device_buffer *b = &s->list[i];
     return b->direction == DIRECTION_OUT && b->expected.bound[s->set[copy]] && (copy < s->sets || key & BUFFERS_LEAVE);
 }
 
-// What buffer i gets in a copy with such a key.
+// The kind of content that buffer i gets in a copy with this key.
 static enum content_kind kind_of(const struct buffers *s, size_t i, unsigned copy, uint64_t key, uint64_t copy_key)
 {
     const struct device_buffer *b = &s->list[i];
@@ -406,14 +407,14 @@ static enum content_kind kind_of(const struct buffers *s, size_t i, unsigned cop
     return chances[k].kind;
 }
 
-// An integer of 1 to 16 random bits, like a counter or a flag; greater ones are among random bits. A buffer of bytes
+// An integer of 1 to 16 random bits, like a counter or a flag; greater ones occur in CONTENT_RANDOM. A buffer of bytes
 // gets four-byte integers.
 static uint64_t small_integer(enum element type, uint64_t drawn)
 {
     return support_repeat(element_size(type) == 8 ? ELEMENT_U64 : ELEMENT_U32, mix(drawn) >> (63 - drawn % 16));
 }
 
-// What support_restore() and support_compare() take for buffer i in a launch with such a key.
+// The contents of buffer i in a launch with this key, for support_restore() and support_compare().
 static struct content content_of(const struct device_buffer *b, size_t i, enum content_kind kind, uint64_t key,
                                  uint64_t copy_key)
 {
@@ -533,7 +534,7 @@ int buffers_clone(struct buffers *s, unsigned copies, struct error *err)
     int failed = cuda_alloc(total, slab, err);
     if (failed) return failed;
     s->slab_count++;
-    for (unsigned i = 0; i < wanted && !failed; i++) { // each at one of the places, drawn
+    for (unsigned i = 0; i < wanted && !failed; i++) { // each one at a random one of the places
         unsigned j = i + (unsigned)entropy_below(wanted - i), c = s->copy_count + i;
         size_t at = place[j];
         place[j] = place[i];

@@ -1,6 +1,6 @@
-// See ceilings.h. The fastest of several launches counts: a ceiling is what was reached once; or, on request, the rate
-// that lasts. The first launch reads and loads the cubin of kernels/ceilings.cu: a worker that measures no ceilings
-// never loads it.
+// See ceilings.h. The fastest of several launches counts, since a ceiling is the highest rate reached or, on request,
+// the sustained rate. The first launch reads and loads the cubin of kernels/ceilings.cu, so a worker that measures no
+// ceilings never loads it.
 #include "tuner/gpu/ceilings.h"
 
 #include <errno.h>
@@ -11,16 +11,16 @@
 enum { BLOCK = 256, WIDE_BLOCK = 512, GROUP = 128, CHAINS = 16, EACH = 8 * WIDE_BLOCK, SINK_BYTES = 16 };
 enum { STEPS = 4096, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024, WGMMA_LOOPS = 256 };
 
-// What a kernel takes, and what it does with it.
+// A kernel's arguments, and what it does.
 enum kernel_form { FLOATS, DOUBLES, INTEGERS, READ, COPY, L2, SHARED, MMA, WGMMA };
 
-#define MMA_OPERATIONS(depth) (2.0 * 16 * 8 * (depth))     // of an instruction of a warp
-#define WGMMA_OPERATIONS(depth) (2.0 * 64 * 256 * (depth)) // of an instruction of a warpgroup
+#define MMA_OPERATIONS(depth) (2.0 * 16 * 8 * (depth))     // per instruction of a warp
+#define WGMMA_OPERATIONS(depth) (2.0 * 64 * 256 * (depth)) // per instruction of a warpgroup
 static const struct {
     const char *symbol;
     enum kernel_form form;
     int length;  // steps of a chain (a multiple of 32), or loops
-    double each; // operations of a step or an instruction
+    double each; // operations per step or instruction
 } kernels[UNIT_COUNT] = {
     [UNIT_FP32] = {"ceiling_fma", FLOATS, STEPS, 2},
     [UNIT_FP64] = {"ceiling_fp64", DOUBLES, STEPS, 2},
@@ -50,7 +50,7 @@ struct ceilings {
     const char *path;
     struct cuda_module *module; // NULL: not loaded yet
     struct cuda_kernel *kernel[UNIT_COUNT];
-    int compute;   // 90 of sm_90a
+    int compute;   // 90 for sm_90a
     unsigned wide; // blocks of BLOCK threads that fill the device
     uint64_t sink; // what kernels pretend to write to
 };
@@ -92,9 +92,9 @@ struct ceiling_memory {
     size_t bytes, l2_bytes;
 };
 
-// Enqueues a launch of the pipe's kernel; only pipes of memory and the L2 use the memory. *amount: the operations of
-// the launch (two for a multiply-add), or its bytes (a copy counts what it reads and what it writes). The kernels of
-// mma.sync and wgmma use the shapes that execution_unit.c names.
+// Enqueues a launch of the unit's kernel; only the units of memory and the L2 use the memory. *amount: the operations
+// of the launch (two for a multiply-add), or its bytes (a copy counts both reads and writes). The kernels of mma.sync
+// and wgmma use the shapes that execution_unit.c names.
 static int launch(struct ceilings *k, enum execution_unit_id which, const struct ceiling_memory *m, double *amount,
                   struct error *err)
 {
@@ -107,7 +107,7 @@ static int launch(struct ceilings *k, enum execution_unit_id which, const struct
               : form == DOUBLES ? (void *)f64
                                 : (void *)u32,
          *b = (char *)a + (form == DOUBLES ? sizeof *f64 : sizeof *f32);
-    // Of the L2 a quarter is read: it is made of two halves that keep copies of each other's lines.
+    // Only a quarter of the L2 is read, because it consists of two halves that keep copies of each other's lines.
     size_t bytes = form == COPY ? m->bytes / 2 : form == L2 ? m->l2_bytes / 4 : m->bytes;
     uint64_t from = m->address, to = from + bytes;
     int64_t n = (int64_t)(bytes / 16);
@@ -123,7 +123,7 @@ static int launch(struct ceilings *k, enum execution_unit_id which, const struct
     } else if (form == L2 || form == SHARED) {
         if (form == L2) memcpy(args, (void *[]){&from, &n, &length, &k->sink}, sizeof args);
         block = WIDE_BLOCK;
-        blocks = k->wide / 2; // 4 of 512 threads fill a multiprocessor
+        blocks = k->wide / 2; // 4 blocks of 512 threads fill a multiprocessor
         *amount = 16.0 * 8 * length * block * blocks;
     } else if (chains) {
         memcpy(args, (void *[]){a, b, &length, &k->sink}, sizeof args);
@@ -131,7 +131,7 @@ static int launch(struct ceilings *k, enum execution_unit_id which, const struct
     } else if (form == MMA) {
         if (which == UNIT_MMA_FP64 && k->compute < 90) each = 2.0 * 8 * 8 * 4;
         *amount = each * 8 * 16 * length * BLOCK / 32 * k->wide;
-    } else { // two warpgroups a multiprocessor, since their sums take most registers
+    } else { // two warpgroups per multiprocessor, since their sums take most registers
         block = GROUP;
         blocks = k->wide / 4;
         *amount = each * 4 * length * blocks;
@@ -141,7 +141,8 @@ static int launch(struct ceilings *k, enum execution_unit_id which, const struct
     return failed ? failed : cuda_launch(k->cuda, *kernel, &g, args, err);
 }
 
-// Of units whose ceiling depends on the clock, several launches are timed at once: the events took up to 7% of one.
+// For units whose ceiling depends on the clock, several launches are timed together: events took up to 7% of one
+// launch.
 enum { LAUNCHES = 12, TOGETHER = 4, WARM_UP_LAUNCHES = 200 };
 static const double lasting_part = 0.1; // s
 
@@ -159,7 +160,7 @@ static int timed(struct ceiling_context *g, enum execution_unit_id which, int co
     int failed = cuda_event_record(g->w->cuda, g->from, err);
     for (int i = 0; i < count && !failed; i++) failed = launch(g->w->ceilings, which, &g->memory, amount, err);
     if (!failed) failed = cuda_event_record(g->w->cuda, g->to, err);
-    if (!failed) g->reading = nvml_read(g->w->machine->nvml, false); // while it is at work
+    if (!failed) g->reading = nvml_read(g->w->machine->nvml, false); // while it is running
     if (!failed) failed = cuda_sync(g->w->cuda, err);
     return failed ? failed : cuda_event_seconds(g->from, g->to, seconds, err);
 }
@@ -179,7 +180,8 @@ static int fastest(struct ceiling_context *g, enum execution_unit_id which, doub
     return failed;
 }
 
-// The rate at the clock that lasts: after two parts of the time the power limit has lowered it, and the third counts.
+// The rate at the sustained clock. The power limit lowers the clock during the first two parts; only the third one
+// counts.
 static int lasting(struct ceiling_context *g, enum execution_unit_id which, double launch_time, double *rate,
                    struct error *err)
 {
@@ -210,7 +212,7 @@ static int measure_one(struct ceiling_context *g, enum execution_unit_id which, 
     return failed;
 }
 
-// Which pipes the request names; without "pipes" those that have kernels in every job.
+// Which units the request names; without "pipes", those that have kernels in every job.
 static int read_pipes(const json_t *request, int compute, bool wanted[UNIT_COUNT], struct error *err)
 {
     const json_t *names = json_object_get(request, "pipes"), *name;

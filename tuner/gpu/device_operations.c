@@ -47,7 +47,7 @@ static int upload(void *self, const void *from, size_t bytes, uint64_t to, struc
     return cuda_store(((struct device_operations_context *)self)->machine->cuda, to, from, bytes, err);
 }
 
-// A batch's products one by one.
+// Computes a batch's products one by one.
 static int product(void *self, const struct device_gemm *g, struct error *err)
 {
     struct device_gemm one = *g;

@@ -9,14 +9,14 @@
 
 enum { DEVICE_OPERATIONS_SCRATCH_MAX = 16 };
 
-// The process's hold on the machine: the device's context, and the libraries that are opened once. Outlives every job.
+// The device's context and the libraries, which the process opens only once. Outlives every job.
 struct machine {
     struct cuda *cuda;
     struct nvml *nvml; // may be NULL
     struct blas *blas; // opened when first needed
 };
 
-// What the functions work on: their `self`.
+// The `self` of the table's functions.
 struct device_operations_context {
     struct machine *machine;
     struct support *support;
@@ -26,5 +26,5 @@ struct device_operations_context {
 
 // Both structs must outlive the table's use and stay where they are.
 void device_operations_init(struct device_operations *, struct device_operations_context *);
-// Frees what a reference took by scratch(), once the device has ended it.
+// Frees what a reference allocated by scratch(), once the device has finished the reference.
 void device_operations_free_scratch(struct device_operations_context *);

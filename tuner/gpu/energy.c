@@ -9,12 +9,12 @@
 #include "tuner/gpu/energy_window.h"
 #include "tuner/gpu/measure.h"
 
-static const double settling = 0.3;        // s before a window, in which the clock adapts to the work
-static const double batch_time = 0.02;     // s of a batch, or one repetition
-static const double graph_time = 0.05;     // s of a batch in a graph: longer than the slowest readings take together
-static const double host_time = 1e-3;      // s: the host launches a repetition of this length in time
-static const double late_share = 0.1;      // of the window in which the device may have waited for the host
-static const double least_share = 0.05;    // of bare repetitions that may wait for the host
+static const double settling = 0.3;     // s before a window, during which the clock adapts to the work
+static const double batch_time = 0.02;  // s of a batch, or one repetition
+static const double graph_time = 0.05;  // s of a batch in a graph: longer than the slowest readings together
+static const double host_time = 1e-3;   // s: the host launches repetitions of this length in time
+static const double late_share = 0.1;   // largest part of the window in which the device may have waited for the host
+static const double least_share = 0.05; // the preparation's share, below which bare repetitions may wait for the host
 static const double state_interval = 0.02; // s between readings of the clock
 enum { POLL = 200, TRIES = 3 };            // us between readings of the counter; windows, while the device waits
 enum { GRAPH_REPETITIONS = 1024 };         // at most
@@ -29,7 +29,7 @@ struct repetitions {
     struct cuda_event *ends[2], *last; // of the batch that runs and the next one; before a batch's last repetition
     struct cuda_graph *graph;          // a batch; NULL: its repetitions are launched one by one
     size_t graph_count;                // repetitions in it
-    double from, to, count;            // repetitions from one batch's end in the window to another's
+    double from, to, count;            // the ends of two batches in the window, and the repetitions between them
     double clock, clocks;              // sum of the readings, and how many there are
     double late;                       // s of batches for which the device may have waited
     bool capped;
@@ -62,7 +62,7 @@ static int wait_for(struct repetitions *r, struct cuda_event *event, struct erro
     return failed;
 }
 
-// late: the device had nothing but the last repetition to do when the batch was in its queue.
+// late: when the whole batch was in the queue, the device had only its last repetition left to do.
 static int enqueue(struct repetitions *r, size_t count, bool *late, struct error *err)
 {
     int failed = 0;
@@ -73,8 +73,8 @@ static int enqueue(struct repetitions *r, size_t count, bool *late, struct error
     return failed ? failed : cuda_event_happened(r->last, late, err);
 }
 
-// Short repetitions go into a graph, so that the host launches them in time. `one`: s of a repetition. What cannot be
-// captured is launched as it is.
+// Short repetitions go into a graph, so that the host launches them in time. `one`: duration of a repetition (s). Work
+// that cannot be captured is launched without a graph.
 static int capture(struct repetitions *r, double one, struct error *err)
 {
     const struct work *work = &r->plan->subject.work;

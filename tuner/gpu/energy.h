@@ -1,17 +1,18 @@
-// The energy of one execution of a measurement plan (energy_window.h): repetitions as the final times them, for at
-// least two seconds of the device's energy counter, and then, for at least one, the same without the work.
+// The energy of one execution of a measurement plan (energy_window.h). The same repetitions as in the final are
+// executed for at least two seconds of the device's energy counter, and then, without the work, for at least one
+// second.
 //
-// The device always has another batch in its queue, so gaps between launches are no part of the energy; batches of
-// short repetitions are graphs, since a reading of the counter may take 3 ms and more. Where the host does not launch
-// in time, for example because another process starts, the windows are taken again. If that does not help there is no
-// result, unless only bare repetitions are too short for it and their share is small. The rest before launches
+// The device always has another batch in its queue, so the energy includes no gaps between launches. Batches of short
+// repetitions are graphs, since a reading of the counter may take 3 ms or more. If the host does not launch in time,
+// for example because another process starts, the windows are measured again. If that does not help, there is no
+// result, unless only the bare repetitions are too short and their share is small. The pause before launches
 // (`measure.rest`) is left out. Results are not judged.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"
 #include "tuner/protocol/final_message.h"
 
-// Joules, or the reason why there are none. It is not begun where it may not end before `until` (clock_now()). Fails
+// Joules, or the reason why there is no figure. Does not begin if it might not end before `until` (clock_now()). Fails
 // only if the device does.
 int energy_measure(struct workload *, const struct measure_plan *, double until, struct energy_figures *out,
                    struct error *err);

@@ -3,8 +3,8 @@
 
 #include "tuner/base/base.h"
 
-static const double sharp = 0.05; // s between readings around a change that counts
-static const double patience = 3; // s without a change that counts
+static const double sharp = 0.05; // s between the readings around a change, at most
+static const double patience = 3; // s without such a change
 
 void energy_window_begin(struct energy_window *w, double least, double now)
 {

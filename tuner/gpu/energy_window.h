@@ -2,8 +2,8 @@
 // the time is passed in.
 //
 // A window begins and ends at a change, so no part of a step is counted for time outside the window. A change is taken
-// to be halfway between the two readings around it. The interval has this uncertainty, too. On an H100 in a
-// virtual machine no change was seen between readings less than 3 ms apart, so changes up to 50 ms apart count.
+// to be halfway between the two readings around it. The interval includes this uncertainty. On an H100 in a virtual
+// machine no change was seen between readings less than 3 ms apart, so changes up to 50 ms apart count.
 #pragma once
 
 #include "tuner/base/stats.h"
@@ -11,18 +11,19 @@
 enum { ENERGY_PARTS = 4 };
 
 struct energy_window {
-    double least;                   // s that it lasts
-    double joules, read, changed;   // of the newest reading; when it was taken, when the counter changed
+    double least;                   // s, minimum length
+    double joules, read, changed;   // the newest reading; when it was taken; when the counter last changed
     double gap;                     // s, the largest between readings around a change in `at`
     double at[ENERGY_PARTS + 1][2]; // s and J: of the window's beginning, and of the end of each of its parts
-    size_t known;                   // in `at`; all: the window is complete
+    size_t known;                   // number of entries in `at`; the window is complete when it is full
 };
 
 void energy_window_begin(struct energy_window *, double least, double now);
-// Takes a reading of the counter, in J; NaN: it cannot be read. NULL, or why there will be no complete window: static
-// text.
+// Takes a reading of the counter, in J; NaN: it cannot be read. Returns NULL or, as a static text, why there will be no
+// complete window.
 const char *energy_window_read(struct energy_window *, double joules, double now);
-// W of a complete window; the interval has the lowest and the highest of its parts, and the uncertainty of its length.
+// The power over a complete window, in W. The interval spans the lowest and the highest of its parts, and the
+// uncertainty of its length.
 struct interval energy_window_watts(const struct energy_window *);
 
 // The energy of one execution, in J. A repetition prepares the data (restored buffers, flushed caches) and then
@@ -30,8 +31,8 @@ struct interval energy_window_watts(const struct energy_window *);
 //
 //     joules = (P T - P' T') / executions in a repetition
 //
-// The board's idle power is part of both, so the energy has it for as long as the execution takes. What an execution
-// does to the preparation after it (a fuller cache to write back, say) counts as its own. NaN where nothing is left.
-// `share`: of the repetition's energy that the preparation takes.
+// The board's idle power is part of both, so the energy includes it for as long as the execution takes. The effect of
+// an execution on the preparation after it (such as a fuller cache to write back) counts as the execution's own. NaN if
+// nothing is left. `share`: the preparation's share of the repetition's energy.
 struct interval energy_of_execution(struct interval watts, double seconds, struct interval bare_watts,
                                     double bare_seconds, double executions, double *share);

@@ -11,7 +11,7 @@ struct gpu_counting {
     struct counters_facts facts;
     struct metric_set set; // the requested metrics, put together from sets and single names
     struct metric *metrics;
-    const char **names; // "basic" and what was asked for, which `metrics` points to
+    const char **names; // "basic" and what was requested; `metrics` points to them
     size_t name_count;
     struct arena memory; // of the names
 };
@@ -122,7 +122,7 @@ json_t *gpu_counting_describe(const struct gpu_counting *c)
                      facts->note ? json_pack("[s]", facts->note) : json_array());
 }
 
-// One candidate on one problem: what counters_measure calls a candidate.
+// One candidate on one problem, which counters_measure() calls a candidate.
 struct unit {
     size_t trial, problem; // index in the request, in the workload
     struct pipeline_part *part;
@@ -196,8 +196,8 @@ static int load(struct count_batch *b, const struct count_request *request, stru
     return b->values ? 0 : -1;
 }
 
-// Counts units [from, from + n) together. 0 although it failed, unless the context is lost: then `why` says what
-// happened.
+// Counts units [from, from + n) together. Returns 0 even if counting failed, with the reason in `why`, unless the
+// context is lost.
 static int count_units(struct count_batch *b, size_t from, size_t n, double *values, bool *good, struct error *err)
 {
     size_t columns = b->c->facts.count;
@@ -220,8 +220,8 @@ static int count_units(struct count_batch *b, size_t from, size_t n, double *val
     return b->failed == CUDA_CRASHED ? CUDA_CRASHED : 0;
 }
 
-// All together, which makes counting cheap; if that fails, one by one, so that one candidate's failure does not affect
-// the others.
+// Counts all together, which is cheap; if that fails, one by one, so that one candidate's failure does not affect the
+// others.
 static int count_all(struct count_batch *b, struct error *err)
 {
     bool good;

@@ -1,5 +1,5 @@
-// Hardware counters for a batch of candidates: joins counters.h, which knows CUPTI, to pipelines and problems. Counting
-// has its own request, because nothing is timed while a profiler session is open.
+// Hardware counters for a batch of candidates: connects counters.h, which uses CUPTI, with pipelines and problems.
+// Counting has its own request, because nothing is timed while a profiler session is open.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -9,7 +9,7 @@
 
 struct gpu_counting;
 
-// What can be counted: the metric set "basic", and `names`, which are names of further sets or of single metrics, in
+// Prepares counting the metric set "basic" and `names`, which are names of further sets or of single metrics, in
 // CUPTI's spelling. Fails only when memory is exhausted, or when a name is empty. The caller closes.
 int gpu_counting_open(struct gpu_counting **out, const struct machine *, const char *const *names, size_t count,
                       struct error *err);
@@ -18,7 +18,8 @@ bool gpu_counting_is_for(const struct gpu_counting *, const char *const *names, 
 void gpu_counting_close(struct gpu_counting *); // NULL is fine
 // "available", "chip", "reason", "metrics" and "missing", for the answer to "hello".
 json_t *gpu_counting_describe(const struct gpu_counting *);
-// The keys of the columns that gpu_counting_run() fills, in order; and what the chip lacks, one text at most.
+// The keys of the columns that gpu_counting_run() fills, in order; and the metrics that the chip lacks, as at most one
+// text.
 const char *const *gpu_counting_keys(const struct gpu_counting *, size_t *count, struct arena *);
 const char *const *gpu_counting_missing(const struct gpu_counting *, size_t *count);
 // Fills `answer`, which is cleared, and keeps what it points to in `memory`. The negative codes are those of
@@ -26,5 +27,5 @@ const char *const *gpu_counting_missing(const struct gpu_counting *, size_t *cou
 int gpu_counting_run(struct gpu_counting *, struct workload *, struct baselines *, const struct count_request *,
                      struct count_answer *answer, struct arena *memory, struct error *err);
 
-// The answer to "metrics": what CUPTI knows of a chip, and the sets. Needs no device.
+// The answer to "metrics": the metrics that CUPTI has for a chip, and the sets. Needs no device.
 int gpu_counting_list(const char *chip, json_t *answer, struct error *err);

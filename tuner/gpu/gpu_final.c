@@ -1,14 +1,15 @@
 // The final: the best candidates and the baselines, measured side by side on fresh data.
 //
-// Candidates are proved in their order, best first, until all places are taken: on two sets of new data, twice on each,
-// and in launches that are timed; the memory is checked after each, so that the culprit of any damage is known. Then,
-// in each round, every entry is timed once, in an order drawn for the round, so that a warming device, a drifting
-// clock or a neighbour's traffic affects all alike; times of one round belong together and are compared in pairs. Every
-// timed launch of a candidate is judged. Where the race left damage, the culprit is found and the others race again;
-// where no candidate passes, the next ones take the places.
+// Candidates are proved in order, best first, until all places are taken: on two sets of new data, twice on each, and
+// in timed launches. Memory is checked after each candidate, so that the culprit of any damage is known. Then, in each
+// round, every entry is timed once, in an order drawn for the round, so that a warming device, a drifting clock or a
+// neighbour's traffic affects all alike. Times of one round belong together and are compared in pairs. Every timed
+// launch of a candidate is judged. If the race left damage, the culprit is found and the others race again. If no
+// candidate passes, the next ones take the places.
 //
-// Rounds come in parts, one for each request, so that the driver can look at them and leave out who has lost. Between
-// parts modules stay loaded, graphs stay made, and the final's data stay in place. A last part measures energy instead.
+// Rounds come in parts, one for each request, so that the driver can look at them and leave out candidates that have
+// lost. Between parts, modules stay loaded, and graphs and the final's data are kept. A last part measures energy
+// instead.
 #include "tuner/gpu/gpu_requests.h"
 
 #include "tuner/base/clock.h"
@@ -22,7 +23,7 @@
 #include "tuner/gpu/soak.h"
 #include "tuner/gpu/verify.h"
 
-// With objective "each" a candidate may be there for its set of kernels or for its problem: two for each, and
+// With objective "each", a candidate may race for the set of kernels or for its own problem: two for each problem, and
 // baselines.
 enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, RACES_MAX = 4, SUSPECT_ROUNDS = 4, SOAKS = 3 };
 
@@ -31,16 +32,16 @@ _Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8 + JOB_MAX_BASELINES,
 
 struct timed_entry {
     int64_t trial;                  // -1: a baseline
-    const struct candidate *kernel; // or the current kernel, or a program; NULL: a library's
-    const char *binary;             // whose build it is; borrowed from the request
+    const struct candidate *kernel; // or the current kernel, or a program; NULL: a library
+    const char *binary;             // which build it is; borrowed from the request
     struct pipeline pipeline;       // of the kernel, opened when it is its turn
     struct baseline *baseline;      // NULL: a candidate
     enum trial_status status;
     struct error reason;
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
     struct measure_plan *plans; // by problem
-    bool enters;                // has been proved, and races
-    bool left;                  // is not in this part
+    bool enters;                // it has been proved, and races
+    bool left;                  // it is not in this part
     // Of this part, in the answer's memory:
     double *times; // [round] of the problem being measured
     int64_t launches_judged, sizes_verified;
@@ -51,20 +52,20 @@ struct timed_entry {
 struct gpu_final {
     struct workload *w;
     struct baselines *baselines;
-    struct arena kept; // the request that it began with
-    uint64_t old_seed; // of the data before it
-    int64_t process;   // of those that share the rounds
+    struct arena kept; // for the request that it began with
+    uint64_t old_seed; // of the data before the final
+    int64_t process;   // number of this process among those that share the rounds
     size_t count, places;
-    bool graphs_checked; // there are no graphs that were made since
+    bool graphs_checked; // and no graphs have been made since
     // Of this part:
     int64_t part;
     size_t rounds;
-    double until;         // clock_now(); then rounds end early. INFINITY: no limit
+    double until;         // clock_now() at which rounds end early. INFINITY: no limit
     struct arena *memory; // of the answer
     struct timed_entry *entries;
     uint64_t random;
     int64_t at;          // the trial whose turn it is; 0: all are racing; -1: a baseline
-    const char *program; // the baseline whose turn it is, where it is a program of the user's
+    const char *program; // the baseline whose turn it is, if it is a user program
     gpu_progress *progress;
     void *user;
 };
@@ -160,7 +161,7 @@ static int check_memory(struct gpu_final *f, struct timed_entry *e, bool *damage
     return failed;
 }
 
-// A few samples, as the race takes them.
+// Takes a few samples, as the race takes them.
 static int try_out(struct gpu_final *f, struct timed_entry *e, size_t problem, double *estimate, struct error *err)
 {
     struct measure_plan bare = {.subject = entry_subject(f, e, problem), .repeats = 1},
@@ -178,7 +179,7 @@ static void announce(struct gpu_final *f, double share, int64_t trial)
     f->progress(f->user, share, trial);
 }
 
-// Many launches of a candidate in the module that will race. More than three candidates share the time of three.
+// Makes many launches of a candidate in the module that will race. More than three candidates share the time of three.
 static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
 {
     bool first = !f->process;
@@ -198,8 +199,8 @@ static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
     return pipeline_scan(&e->pipeline, &late, err);
 }
 
-// All of a trial's checks, on the final's data. A candidate that fails one is out, and what it may have damaged is
-// restored.
+// Makes all of a trial's checks, on the final's data. A candidate that fails one is out, and any damage it did is
+// repaired.
 static int prove_entry(struct gpu_final *f, struct timed_entry *e, struct error *err)
 {
     bool damaged, late;
@@ -248,7 +249,7 @@ static int plan(struct gpu_final *f, struct timed_entry *e, size_t problem, stru
     return measure_plan(f->w->measure, &subject, estimate, &e->plans[problem], err);
 }
 
-// Whether the medians of a finished race are possible. Libraries come first, since their times are believed.
+// Checks whether the medians of a finished race are possible. Libraries come first, since their times are trusted.
 static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_t problem, size_t rounds,
                        struct error *err)
 {
@@ -274,7 +275,8 @@ static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_
     return failed;
 }
 
-// Whether the medians of candidates that were timed in graphs hold without what earlier launches left.
+// Checks whether the medians of candidates that were timed in graphs hold if nothing is left in shared memory by
+// earlier launches.
 static int check_graphs(struct gpu_final *f, const size_t *order, size_t n, size_t problem, size_t rounds, double done,
                         struct error *err)
 {
@@ -295,7 +297,7 @@ static int check_graphs(struct gpu_final *f, const size_t *order, size_t n, size
     return failed;
 }
 
-// The rounds of one problem: their number, or what failed. `until`: then they end early, but not before FINAL_LEAST.
+// Takes the rounds of one problem; *rounds: how many. At `until` they end early, but not before FINAL_LEAST rounds.
 static int take_rounds(struct gpu_final *f, size_t *order, size_t n, size_t problem, double until, double done,
                        double share, size_t *rounds, struct error *err)
 {
@@ -323,7 +325,7 @@ static int take_rounds(struct gpu_final *f, size_t *order, size_t n, size_t prob
     return 0;
 }
 
-// What the plans of a problem found while it was raced.
+// Takes over what the plan of a problem found during the race.
 static void settle(struct timed_entry *e, size_t problem)
 {
     struct measure_plan *plan = &e->plans[problem];
@@ -360,7 +362,7 @@ static int race_problem(struct gpu_final *f, size_t problem, double until, doubl
     return failed;
 }
 
-// After a race that damaged memory, runs one entry after another as it is timed, until the culprit is found.
+// After a race that damaged memory, runs the entries one by one, as they are timed, until the culprit is found.
 static int find_author(struct gpu_final *f, bool *found, struct error *err)
 {
     int failed = 0;
@@ -388,7 +390,7 @@ static void forget_plans(struct gpu_final *f)
             measure_plan_free(&f->entries[i].plans[k]);
 }
 
-// Races on all tuned problems, then checks the memory. *again: the race does not count, since an entry is out.
+// Races on all tuned problems, then checks the memory. *again: the race does not count and must be repeated.
 static int race(struct gpu_final *f, bool *again, struct error *err)
 {
     struct workload *w = f->w;
@@ -425,7 +427,7 @@ static size_t standing(const struct gpu_final *f)
     return n;
 }
 
-// Proves candidates in their order until all places are taken or none is left. False when there was none left to prove.
+// Proves candidates in order until all places are taken or none is left. *more: false if there was none left to prove.
 static int fill_places(struct gpu_final *f, bool *more, struct error *err)
 {
     int failed = 0;
@@ -445,7 +447,7 @@ static void answer_entries(const struct gpu_final *f, struct final_answer *answe
     for (size_t i = 0; i < f->count; i++) {
         const struct timed_entry *e = &f->entries[i];
         double worst = 0;
-        if (e->left || (!e->enters && e->status == STATUS_OK)) continue; // a spare that was not needed
+        if (e->left || (!e->enters && e->status == STATUS_OK)) continue; // a spare candidate that was not needed
         for (size_t k = 0; k < f->w->problem_count; k++)
             if (!(e->results[k].error <= worst)) worst = e->results[k].error;
         char name[32];
@@ -466,7 +468,7 @@ static void answer_entries(const struct gpu_final *f, struct final_answer *answe
     }
 }
 
-// Repeats until a race counts and has a candidate in it, or no candidate is left.
+// Repeats the race until one counts and has a candidate in it, or no candidate is left.
 static int decide(struct gpu_final *f, struct error *err)
 {
     bool more = true, again = true;
@@ -483,7 +485,7 @@ static int decide(struct gpu_final *f, struct error *err)
     return failed;
 }
 
-// The part without rounds. What an entry damages is its fault, as in the race.
+// The part without rounds, which measures energy. An entry that damages memory is out, as in the race.
 static int take_energy(struct gpu_final *f, struct error *err)
 {
     int failed = 0;
@@ -506,7 +508,7 @@ static int take_energy(struct gpu_final *f, struct error *err)
     return failed;
 }
 
-// Ends what an earlier request began. Its data stay.
+// Ends what an earlier request began, but keeps its data.
 static void leave(struct gpu_final *f)
 {
     forget_plans(f);
@@ -535,7 +537,7 @@ static int begin(struct gpu_final *f, const json_t *json, struct error *err)
     return failed;
 }
 
-// Makes the next part ready: who is not asked for any more has left.
+// Prepares the next part: entries that the request no longer names have left.
 static int resume(struct gpu_final *f, const struct final_request *request, struct error *err)
 {
     if (!f->count || request->process != f->process || request->part != f->part + 1)

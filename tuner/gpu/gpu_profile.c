@@ -1,6 +1,6 @@
 // The request "profile": what the lines of a candidate's source do, by instruction (sass.h) and line table
-// (linetable.h). A stage is counted once, with all of its runs, on buffers as its predecessors leave them, and sampled
-// in as many as fill some milliseconds.
+// (linetable.h). A stage is counted once, with all of its runs, on buffers as its predecessors leave them. It is
+// sampled in as many launches as fill some milliseconds.
 #include "tuner/gpu/gpu_requests.h"
 
 #include <errno.h>
@@ -11,14 +11,14 @@
 #include "tuner/counting/sass.h"
 #include "tuner/gpu/pipeline.h"
 
-// About how many samples one scheduler takes, and in which time.
+// About how many samples one scheduler should take, in sampling_time.
 enum { SAMPLES_WANTED = 2000, MOST_LAUNCHES = 2000 };
 static const double sampling_time = 10e-3;
 
 struct line {
     const char *directory, *file; // of the line table
     unsigned line;
-    double self[SASS_COLUMNS], total[SASS_COLUMNS]; // of the line's own instructions; and of what it calls, inlined
+    double self[SASS_COLUMNS], total[SASS_COLUMNS]; // of the line's own instructions; also of inlined calls
     uint64_t samples[SASS_REASONS];                 // of the total
 };
 
@@ -36,12 +36,12 @@ struct stage_run {
     struct error why;
 };
 
-// A request at work.
+// A request in progress.
 struct profile_run {
     struct workload *w;
     const struct candidate *candidate;
     struct arena *memory;
-    char *cubin; // has the texts of the tables
+    char *cubin; // holds the texts of the tables
     size_t problem, count;
     const struct stage_call *stages[PIPELINE_STAGES_MAX];
     struct linetable *tables[PIPELINE_STAGES_MAX];
@@ -79,7 +79,7 @@ static struct line *find_line(struct lines *lines, const struct source_place *pl
     return &lines->list[lines->count++];
 }
 
-// Adds every instruction to its own line, and to each line that leads to it once.
+// Adds every instruction to its own line, and once to each line that leads to it.
 static int join(const struct sass_listing *listing, const struct linetable *table, struct lines *lines,
                 struct error *err)
 {
@@ -188,8 +188,8 @@ static int measure_stage(struct stage_run *r, const char *symbol, bool sample, s
     return 0;
 }
 
-// One of the two phases over all stages of a problem. The candidate's module is loaded for each phase, because CUPTI
-// must be active when that happens.
+// One of the two phases over all stages of a problem. Each phase loads the candidate's module again, because CUPTI must
+// be active when a module is loaded.
 static int phase(struct profile_run *p, bool sample, struct error *err)
 {
     struct pipeline pipeline;
@@ -197,7 +197,7 @@ static int phase(struct profile_run *p, bool sample, struct error *err)
     for (unsigned s = 0; !failed && s < pipeline.parts[p->problem].stage_count; s++) {
         struct stage_run run = {.w = p->w, .part = &pipeline.parts[p->problem], .stage = s};
         const char *symbol = p->stages[s]->symbol;
-        if (!*symbol) continue; // a library's call: its kernels have no source lines
+        if (!*symbol) continue; // a library call: its kernels have no source lines
         failed = measure_stage(&run, symbol, sample, &p->listings[s], p, err);
     }
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);

@@ -1,6 +1,6 @@
-// What the GPU worker answers requests with. Each function fills `answer`, which is cleared, and keeps what it points
-// to in `memory`. It fails only when a request is invalid (negative) or the context is lost (CUDA_CRASHED, after which
-// the process must end); a candidate's failure is its status.
+// The functions with which the GPU worker answers requests. Each one fills `answer`, which is cleared, and keeps what
+// it points to in `memory`. It fails only if a request is invalid (negative) or the context is lost (CUDA_CRASHED,
+// after which the process must end); a candidate's failure is its status.
 #pragma once
 
 #include "tuner/gpu/baselines.h"
@@ -9,18 +9,19 @@
 #include "tuner/protocol/profile_message.h"
 #include "tuner/protocol/trial_message.h"
 
-// The share that is done, and the trial that runs alone (-1: a baseline; 0: all race, or the request's only one).
+// The share that is done, and the trial that is running (-1: a baseline; 0: all are racing, or it is the request's only
+// one).
 typedef void gpu_progress(void *user, double share, int64_t trial);
 
-// `progress` (or NULL) is called once, before the soak: this has the request's time limit for itself.
+// `progress` (or NULL) is called once, before the soak, which has the request's whole time limit for itself.
 int gpu_trial_run(struct workload *, const struct trial_request *, struct trial_answer *answer, struct arena *memory,
                   gpu_progress *progress, void *user, struct error *err);
 // A measurement's figures (time, low, high, samples, count); the samples are kept in `memory`.
 void gpu_trial_times(struct trial_problem *, const struct measurement *, struct arena *memory);
 
-// A final that lasts over several requests, its parts. *final is NULL before the first; the caller ends it before any
-// other use of the workload, which puts the data of the time before in place again. After CUDA_CRASHED nothing can be
-// ended. `request` is a struct final_request as it was sent. `progress` is called before each entry's turn, before
+// A final that spans several requests, which are its parts. *final is NULL before the first part. Before any other use
+// of the workload, the caller ends the final, which restores the earlier data. After CUDA_CRASHED it cannot be ended.
+// `request` is a struct final_request as JSON, as it was sent. `progress` is called before each entry's turn, before
 // its soak, and now and then.
 struct gpu_final;
 int gpu_final_run(struct gpu_final **final, struct workload *, struct baselines *, const json_t *request,
@@ -29,7 +30,7 @@ int gpu_final_run(struct gpu_final **final, struct workload *, struct baselines 
 int gpu_final_end(struct gpu_final **final, struct error *err); // restores the search's data
 void gpu_final_free(struct gpu_final **final);                  // without restoring them
 
-// What cannot be counted here is a "reason" of the stage.
+// If something cannot be counted here, a "reason" of the stage says so.
 int gpu_profile_run(struct workload *, const struct profile_request *, struct profile_answer *answer,
                     struct arena *memory, struct error *err);
 int gpu_sanitize_run(struct workload *, const struct candidate *, struct answer_head *answer, struct arena *memory,

@@ -1,19 +1,19 @@
-// The request "sanitize": launches a candidate for a tool of compute-sanitizer to watch. Nothing is timed or compared.
+// The request "sanitize": launches a candidate under a tool of compute-sanitizer. Nothing is timed or compared.
 //
-// In a trial all buffers of a problem lie in one allocation that is filled before anything runs: a tool would see
+// In a trial, all buffers of a problem are in one allocation that is filled before anything runs, so a tool would see
 // neither their ends nor which bytes were never written. Here each buffer is an allocation of exactly its size, and
 // only what the job promises has contents: inputs, inout buffers and filled scratch, copied from the host, so that the
-// tool knows them to be written. Outputs and other scratch are left as they were allocated.
+// tool considers them written. Outputs and other scratch are left as they were allocated.
 #include "tuner/gpu/gpu_requests.h"
 
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/addresses.h"
 #include "tuner/gpu/pipeline.h"
 
-// The second launch finds what the first one left in variables of the module.
+// The second launch finds what the first one left in the module's variables.
 enum { LAUNCHES = 2 };
 
-// A buffer's own allocation, and its first contents; `contents` is NULL where nothing is promised.
+// A buffer's own allocation, and its initial contents; `contents` is NULL if nothing is promised.
 struct apart {
     uint64_t memory, home; // home: its address in the problem's memory
     void *contents;
@@ -23,7 +23,7 @@ struct sanitized {
     struct workload *w;
     struct device_problem *problem;
     struct apart apart[BUFFERS_MAX];
-    unsigned sets; // of the problem; meanwhile there is one, since copies lie at distances from home
+    unsigned sets; // of the problem; meanwhile there is only one, since copies are at distances from home
 };
 
 static bool has_contents(const struct device_buffer *b)

@@ -1,14 +1,14 @@
-// One trial: verify, screen, measure, verify again. Its order, with the waits marked:
+// One trial: verify, screen, measure, verify again. The order of its steps, with the waits marked:
 //
 //     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches, some launches compared ->
 //     [wait each] -> all problems run again, on both sets of data, and compared -> [wait] -> a new best: the soak
 //     (soak.h), and drawn sizes (sizes.h) -> memory checked -> [wait] -> times found possible
 //
-// It is a race with the best candidate so far: one that is certainly more than `race` times slower ends after the first
-// run or after a problem, as `slow`. Its first runs are its times then.
+// A trial is a race against the best candidate so far. A candidate that is certainly more than `race` times slower ends
+// after the first run or after a problem, as `slow`; then the times of its first runs are used.
 //
-// The memory is sound when a trial begins, because it is checked, and filled again if needed, when one ends. So any
-// damage was done by the candidate.
+// Memory is intact when a trial begins, because it is checked, and filled again if needed, at the end of each trial. So
+// any damage was done by the candidate.
 #include "tuner/gpu/gpu_requests.h"
 
 #include "tuner/base/clock.h"
@@ -27,7 +27,7 @@ struct gpu_trial {
     gpu_progress *progress;
     void *user;
     struct pipeline pipeline;
-    double best[WORKLOAD_PROBLEMS_MAX]; // s, of the best candidate so far; 0: not timed, or none is known
+    double best[WORKLOAD_PROBLEMS_MAX]; // s, of the best candidate so far; 0: not timed, or no best is known
     bool verify;
     enum trial_status status;
     struct error reason;
@@ -62,7 +62,7 @@ static void judge(struct gpu_trial *t)
     t->judged = true;
 }
 
-// KEPT: launches in a row of a module whose variables change, on data that alternate.
+// KEPT: launches in a row, on alternating data, of a module whose variables change.
 enum pass { PASS_FIRST, PASS_KEPT, PASS_AGAIN, PASS_SECOND };
 enum { KEPT_PASSES = 4 };
 
@@ -87,8 +87,8 @@ static int pass(struct gpu_trial *t, enum pass which, struct error *err)
     return failed;
 }
 
-// How many times as long as the best candidate this one takes at least, by the problems that were measured and the
-// first launches of the others.
+// The least factor by which this candidate is slower than the best one, according to the problems that were measured
+// and the first launches of the others.
 static double slowdown(const struct gpu_trial *t)
 {
     double least[WORKLOAD_PROBLEMS_MAX], best[WORKLOAD_PROBLEMS_MAX], weight[WORKLOAD_PROBLEMS_MAX];
@@ -97,7 +97,7 @@ static double slowdown(const struct gpu_trial *t)
     for (size_t k = 0; k < w->problem_count; k++) {
         const struct device_problem *p = &w->problems[k];
         if (!p->tune || !pipeline_does(&t->pipeline, k)) continue;
-        // A single launch of short work tells little: most of it is overhead that a graph leaves out.
+        // A single launch of short work tells little: most of its time is overhead that a graph avoids.
         bool telling = t->first[k] > 2 * w->settings.measure.graph_below;
         least[n] = t->timed[k] ? t->times[k].low : telling ? early_stop_bound(&p->early_stop, t->first[k]) : 0;
         if (least[n] < w->settings.measure.graph_below) least[n] = fmax(0, least[n] - GRAPH_SPREAD);
@@ -107,7 +107,7 @@ static double slowdown(const struct gpu_trial *t)
     return objective_ratio(w->settings.objective, weight, least, best, n);
 }
 
-// Ends the trial if it is certainly lost; what was not measured takes the time of its first launch.
+// Ends the trial if the candidate can no longer win. Unmeasured problems are given their first launch's time.
 static bool is_lost(struct gpu_trial *t)
 {
     struct workload *w = t->w;
@@ -155,7 +155,7 @@ static int measure(struct gpu_trial *t, struct error *err)
         if (!w->problems[k].tune) continue;
         struct work work = pipeline_work(&t->pipeline, k);
         if (!pipeline_does(&t->pipeline, k)) {
-            slow++; // for others, if at all
+            slow++; // it may be fast for other problems
             continue;
         }
         struct measure_subject subject = verify_subject(w, k, &work, t->verify);
@@ -177,7 +177,7 @@ static int measure(struct gpu_trial *t, struct error *err)
     return 0;
 }
 
-// Whether it takes less than the best so far, or none is known.
+// Whether the candidate is faster than the best so far, or no best is known.
 static bool is_best(const struct gpu_trial *t)
 {
     double times[WORKLOAD_PROBLEMS_MAX], best[WORKLOAD_PROBLEMS_MAX], weight[WORKLOAD_PROBLEMS_MAX];
@@ -191,7 +191,8 @@ static bool is_best(const struct gpu_trial *t)
     return objective_ratio(t->w->settings.objective, weight, times, best, n) < 1;
 }
 
-// How long a right candidate that is not the best is soaked: a share of its time so far, at least so many seconds.
+// How long a right candidate that is not the best is soaked: a share of its trial's time so far, but at least
+// soak_least seconds.
 static const double soak_share = 0.25, soak_least = 2e-3;
 
 // A new best is soaked before it limits others. Others get a short soak: they cannot win without one in the final.
@@ -219,19 +220,19 @@ static int run(struct gpu_trial *t, struct error *err)
         if (t->status != STATUS_OK)
             error_prefix(&t->reason, "in launches in a row, because its variables keep their values between launches");
     }
-    // A wrong result that changes from run to run is a race; that helps more than the word "wrong".
+    // A wrong result that changes from run to run is a race condition, which is more helpful to report than "wrong".
     if (t->status == STATUS_WRONG && !late && t->w->settings.verify.deterministic) return pass(t, PASS_AGAIN, err);
     if ((failed = early_stop(t, err))) return failed;
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
     if (t->status == STATUS_OK && t->verify && (failed = pass(t, PASS_SECOND, err))) return failed;
-    // Variables that change only in later launches: what was measured without restoring them does not count.
+    // If variables change only in later launches, measurements without restoring them do not count.
     if ((failed = pipeline_scan(&t->pipeline, &late, err)) || !late || t->status != STATUS_OK) return failed;
     memset(t->timed, 0, sizeof t->timed);
     if (pipeline_restore(&t->pipeline, err) || (failed = measure(t, err))) return failed;
     return t->status == STATUS_OK && t->verify ? pass(t, PASS_SECOND, err) : 0;
 }
 
-// Damage to memory that is not the candidate's outweighs everything else.
+// Damage to memory that the candidate must not change outweighs everything else.
 static int check_memory(struct gpu_trial *t, struct error *err)
 {
     enum trial_status status;
@@ -325,7 +326,7 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
     t->reason = (struct error){""};
     for (size_t k = 0, tuned = 0; k < t->w->problem_count; k++)
         if (t->w->problems[k].tune && tuned < request->best_count)
-            t->best[k] = fmax(request->best[tuned++], 0); // none is NaN
+            t->best[k] = fmax(request->best[tuned++], 0); // NaN: there is none
     t->candidate = &request->candidate;
     t->verify = request->verify;
     int failed = pipeline_open(&t->pipeline, t->w, &request->candidate, &why);
@@ -347,14 +348,14 @@ static int attempt(struct gpu_trial *t, const struct trial_request *request, str
         *err = why;
     }
     if (!failed || failed == CUDA_CRASHED) answer_with(t, answer, memory);
-    // The device's heap and printf's buffer cannot be reset: the next candidate gets a fresh process.
+    // The device's heap and printf's buffer cannot be reset: the next candidate gets a new process.
     answer->head.restart = pipeline_leaves_traces(&t->pipeline);
-    // The module of a crashed context cannot be unloaded, nor can anything else.
+    // After a crash, the context's modules cannot be unloaded, nor can anything else be released.
     if (failed != CUDA_CRASHED) pipeline_release(&t->pipeline);
     return failed;
 }
 
-// What is known of the whole trial, once it is over.
+// Writes the figures of the whole trial, once it is over.
 static void write_figures(const struct workload *w, double begin, struct trial *figures)
 {
     struct nvml_reading reading = measure_reading(w->measure);

@@ -6,8 +6,8 @@
 
 enum { EXECUTIONS = 3 };
 
-// A launch after another kernel finds its instructions in no near cache, and the multiprocessors may divide their
-// memory between L1 and shared memory again.
+// After another kernel, a launch does not find its instructions in a near cache, and the multiprocessors may have to
+// divide their memory between L1 and shared memory again.
 static const double share_allowed = 0.3, seconds_allowed = 3e-6;
 
 bool graph_check_agrees(double time, double poisoned)
@@ -15,7 +15,7 @@ bool graph_check_agrees(double time, double poisoned)
     return poisoned <= time * (1 + share_allowed) + seconds_allowed;
 }
 
-// The second graph, or without work the third.
+// Captures the second graph or, without work, the third.
 static int capture(struct workload *w, const struct measure_plan *plan, bool work, struct cuda_graph **out,
                    struct error *err)
 {
@@ -32,7 +32,7 @@ static int capture(struct workload *w, const struct measure_plan *plan, bool wor
     return failed ? failed : ended;
 }
 
-// Seconds that one execution takes; leaves in *key what outputs began with.
+// Seconds that one execution takes; *key: the key of the outputs' contents before it.
 static int execute(struct workload *w, const struct measure_plan *plan, struct cuda_graph *graph, uint64_t *key,
                    double *seconds, struct error *err)
 {
@@ -53,7 +53,7 @@ static int execute(struct workload *w, const struct measure_plan *plan, struct c
     return 0;
 }
 
-// Judges what every launch of an execution left.
+// Judges the results of every launch of an execution.
 static int judge(struct workload *w, size_t problem, const struct measure_plan *plan, uint64_t key,
                  enum trial_status *status, struct error *reason, struct error *err)
 {

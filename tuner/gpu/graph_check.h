@@ -1,6 +1,6 @@
-// Whether a time that was taken in a graph is that of the work. Launches of one kernel follow each other there without
-// anything between them, so that one may find in shared memory what an earlier one left. Another graph overwrites all
-// shared memory before each launch, and a third one does only that:
+// Whether a time measured in a graph is plausible. In the graph, launches of one kernel follow each other directly, so
+// a launch may find in shared memory what an earlier one left. A second graph overwrites all shared memory before each
+// launch, and a third one only overwrites shared memory:
 //
 //     timed:     launch | launch | launch ...            poisoned:  poison | launch | poison | launch ...
 //     bare:      poison | poison | poison ...            poisoned - bare must not be much longer than timed
@@ -10,10 +10,11 @@
 
 #include "tuner/gpu/workload_data.h"
 
-// For work whose plan has a graph; `time` is what a launch in it takes (s). *status: STATUS_OK, or with a reason
-// STATUS_IMPLAUSIBLE or what a launch of the second graph calls for. Waits.
+// For work whose plan has a graph, in which a launch takes `time` (s). *status: STATUS_OK or, with a reason,
+// STATUS_IMPLAUSIBLE or the status of a wrong launch in the second graph. Waits.
 int graph_check(struct workload *, size_t problem, const struct measure_plan *, double time, enum trial_status *status,
                 struct error *reason, struct error *err);
 
-// Whether launches that take `time` in the timed graph may take `poisoned` in the second one, less the third (s).
+// Whether a launch's time in the timed graph, `time`, agrees with `poisoned`, its time in the second graph minus that
+// in the third (s).
 bool graph_check_agrees(double time, double poisoned);

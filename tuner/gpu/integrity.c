@@ -16,7 +16,7 @@ struct piece {
     enum piece_kind kind;
 };
 
-// All pieces of one look, in the order of their sums on the device: two of each, under an old key and a new one.
+// All pieces of one check, in the order of their sums on the device. Each has two sums, under an old key and a new one.
 struct pieces {
     struct workload *w;
     struct piece *list;
@@ -39,7 +39,7 @@ static void add(struct pieces *all, struct piece p)
     all->list[all->count++] = p;
 }
 
-// Inputs of one copy, which may lie in the placement, and origins of one set.
+// Adds the inputs of one copy, which may be in the placement, and the origins of one set.
 static void add_inputs(struct pieces *all, size_t k, unsigned set, const struct buffers *in, unsigned copy,
                        bool origins)
 {
@@ -47,7 +47,7 @@ static void add_inputs(struct pieces *all, size_t k, unsigned set, const struct 
     for (size_t i = 0; i < own->count; i++) {
         struct device_buffer *b = &own->list[i];
         struct piece p = {.known = &b->checksum[set], .bytes = b->bytes, .problem = k, .buffer = i};
-        if (b->address_count) continue; // other ones in each copy: check_addresses()
+        if (b->address_count) continue; // they differ from copy to copy: check_addresses()
         if (b->direction == DIRECTION_IN && !b->restored)
             p.address = in->list[i].view.device + (uint64_t)in->shift[copy], p.kind = INPUT;
         else if (origins && set < SET_MIXED && b->origin[set])
@@ -79,7 +79,7 @@ static void add_all(struct pieces *all)
     const struct placement *p = w->placement;
     if (!p || p->holds == p->problem_count) return;
     const struct buffers *in = &p->placed[p->holds];
-    if (in->set[0] >= SET_MIXED) return; // which is only known under the key of the time when it was made
+    if (in->set[0] >= SET_MIXED) return; // its sums are known only under the key of the time when it was made
     add_inputs(all, p->holds, in->set[0], in, 0, false);
 }
 
@@ -101,7 +101,7 @@ static int make_room(struct workload *w, size_t pieces, struct error *err)
     return 0;
 }
 
-// Computes all sums under two keys and enqueues their way to w->checksums.host.
+// Computes all sums under two keys and enqueues copying them to w->checksums.host.
 static int compute(const struct pieces *all, uint64_t old_key, uint64_t new_key, struct error *err)
 {
     struct workload *w = all->w;
@@ -120,13 +120,13 @@ static int compute(const struct pieces *all, uint64_t old_key, uint64_t new_key,
     return cuda_download(w->cuda, w->checksums.host, w->checksums.sums, 2 * all->count * sizeof(uint64_t), err);
 }
 
-// The sums under the new key are from now on those that are known.
+// From now on, the sums under the new key are the known ones.
 static void keep(const struct pieces *all)
 {
     for (size_t i = 0; i < all->count; i++) *all->list[i].known = all->w->checksums.host[2 * i + 1];
 }
 
-// The pieces of the set that lies in the first copy of a problem.
+// Takes the sums of pieces of the set that is in the first copy of a problem.
 static int take(struct pieces *all, struct error *err)
 {
     int failed = compute(all, 0, all->w->checksums.key, err);
@@ -141,7 +141,7 @@ int integrity_take_inputs(struct workload *w, size_t number, struct error *err)
     struct buffers *b = &w->problems[number].buffers;
     add_inputs(&all, number, b->set[0], b, 0, true);
     int failed = take(&all, err);
-    for (size_t i = 0; i < all.count && !failed; i++) // the sum under the old key identifies them
+    for (size_t i = 0; i < all.count && !failed; i++) // the sum under the old key identifies the contents
         b->list[all.list[i].buffer].content = w->checksums.host[2 * i];
     free(all.list);
     return failed;
@@ -156,7 +156,7 @@ int integrity_take_expected(struct workload *w, size_t number, struct error *err
     return failed;
 }
 
-// The first damaged piece; of several, one of the judge's memory. NULL: there is none.
+// The first damaged piece; if there are several, preferably one of the verifier's memory. NULL: there is none.
 static const struct piece *find_damage(const struct pieces *all)
 {
     const struct piece *found = NULL;
@@ -167,7 +167,7 @@ static const struct piece *find_damage(const struct pieces *all)
     return found;
 }
 
-// Whether something was written outside the buffers of a problem, by its findings.
+// Whether a problem's findings say that something was written outside its buffers.
 static bool is_stray(const struct workload *w, size_t k, struct error *reason)
 {
     for (size_t i = 0; i < w->problems[k].buffers.count; i++) {
@@ -192,19 +192,20 @@ int integrity_check_reference(struct workload *w, size_t number, struct error *e
     return is_stray(w, number, &reason) ? error_set(err, "the reference: %s", reason.message) : 0;
 }
 
-// Enqueued; then the padding of inputs, which their checksums include, is what it was when these were taken.
+// Enqueues the check. Afterwards the padding of inputs, which their checksums include, is as it was when the checksums
+// were taken.
 static int check_guards(struct buffers *b, struct error *err)
 {
     int failed = buffers_guards(b, BUFFERS_ALL, err);
     return failed || !b->guards.padded ? failed : buffers_write_guards(b, BUFFERS_ALL, CONTENT_NAN, err);
 }
 
-// What was found, once the device has ended its part.
+// The verdict, once the device has finished its part.
 static enum trial_status judge(const struct pieces *all, struct error *reason)
 {
     const struct workload *w = all->w;
     const struct piece *damaged = find_damage(all);
-    for (size_t k = 0; k < w->problem_count; k++) // first: the likeliest damage, whose place is known
+    for (size_t k = 0; k < w->problem_count; k++) // first, because it is the likeliest damage, and its place is known
         if (is_stray(w, k, reason)) return STATUS_OUT_OF_BOUNDS;
     if (!damaged) return STATUS_OK;
     const struct device_problem *p = &w->problems[damaged->problem];
@@ -257,7 +258,7 @@ int integrity_check(struct workload *w, enum trial_status *status, struct error 
     if (ended) failed = ended;
     if (!failed) *status = judge(&all, reason);
     if (!failed) failed = check_addresses(w, status, reason, err);
-    if (!failed && *status == STATUS_OK) { // else everything is filled again, and then all sums are taken
+    if (!failed && *status == STATUS_OK) { // otherwise everything is filled again, and then all sums are taken
         keep(&all);
         w->checksums.key = next;
     }

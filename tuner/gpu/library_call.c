@@ -67,7 +67,7 @@ static json_t *describe(const struct library_call *c, const char *path, enum lib
     return message;
 }
 
-// The end of what it printed, without its last line's end.
+// The end of the process's output, without the last newline.
 static const char *last_words(char *output)
 {
     size_t length = strlen(output);
@@ -75,7 +75,7 @@ static const char *last_words(char *output)
     return length > LAST_WORDS ? output + length - LAST_WORDS : output;
 }
 
-// What became of the call, where it did not return.
+// Explains what happened to a call that did not return.
 static int explain(const struct program_end *end, const struct library_answer *answer, const char *path,
                    const char *function, double timeout, struct error *err)
 {
@@ -186,11 +186,11 @@ int library_call_serve(const char *text)
     } else {
         json_object_foreach((json_t *)(uintptr_t)values, key, each)
             value[count++] = (struct sweetspot_value){key, json_number_value(each)};
-        // A sanitizer would make an ordinary end of a fault.
+        // A sanitizer's handlers would turn a fault into an ordinary exit.
         for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) signal(faults[i], SIG_DFL);
         status = call(request, array, value, answer) ? EXIT_FAILURE : EXIT_SUCCESS;
     }
-    // The library's own exit handlers have nothing more to say to us.
+    // The library's own exit handlers are skipped.
     fflush(NULL);
     _exit(status);
 }

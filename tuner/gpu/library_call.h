@@ -1,7 +1,7 @@
-// Calls of functions in a user's library: references, generators and verifiers. Each call runs in a process of its own,
-// this program started again (`sweetspot-gpu --call`), so that a function that crashes, never returns or writes where
-// it should not harms nothing but its own result. The arrays lie in one file in memory, which both processes map: what
-// the function may write is shared, and all else it sees as a private copy.
+// Calls of functions in a user's library: references, generators and verifiers. Each call runs in its own process,
+// another instance of this program (`sweetspot-gpu --call`), so a function that crashes, never returns or writes out of
+// bounds harms only its own result. The arrays are in one in-memory file that both processes map. Arrays that the
+// function may write are shared; of all others it sees a private copy.
 //
 //     | answer | array 0 | array 1 | ...         each begins on a page of its own
 #pragma once
@@ -17,12 +17,12 @@ enum library_kind { LIBRARY_REFERENCE, LIBRARY_GENERATE, LIBRARY_VERIFY };
 struct library_array {
     struct sweetspot_array about; // data: in this process
     size_t offset, bytes;
-    bool written; // by the function, for us to see
+    bool written; // by the function; we read it back
 };
 
 // What the called process leaves at the beginning of the file.
 struct library_answer {
-    int called;       // 1: the function is at work; 2: it has returned
+    int called;       // 1: the function is running; 2: it has returned
     int returned;     // what it returned
     struct error why; // a verifier's message, or why there was no call
 };
@@ -34,18 +34,19 @@ struct library_call {
     struct library_array list[LIBRARY_ARRAYS_MAX];
 };
 
-// Adds an array before the call is opened. `about` borrows its texts. Its data is zero after library_call_open.
+// Adds an array, before the call is opened. The texts of `about` are borrowed. The data is zero after
+// library_call_open().
 void library_call_add(struct library_call *, const struct sweetspot_array *about, size_t bytes, bool written);
-// Makes the memory. Release in any case; a zeroed call may be released.
+// Allocates the memory. The caller releases, also after a failure; a zeroed call may be released.
 int library_call_open(struct library_call *, struct error *err);
 void library_call_release(struct library_call *);
 
-// Calls `function` of the library of `reference`, within its time, with the problem's sizes and scalars. 0: it returned
-// what is in *answer. -1 with a message that names the function: it cannot be called, crashed, ended the process or is
-// late.
+// Calls `function` of the library of `reference`, within its time limit, with the problem's sizes and scalars. 0: it
+// returned, with the result in *answer. -1 with a message that names the function: it cannot be called, crashed, ended
+// the process or exceeded its time.
 int library_call_run(struct library_call *, const struct implementation_request *reference, enum library_kind kind,
                      const char *function, const struct problem_request *problem, uint64_t seed,
                      struct library_answer *answer, struct error *err);
 
-// The other side: makes the call that the text describes, on the file PROGRAM_FILE. Returns the exit status.
+// In the called process: makes the call that the text describes, on the file PROGRAM_FILE. Returns the exit status.
 int library_call_serve(const char *text);

@@ -9,14 +9,14 @@
 
 enum { ROUNDS = 10, LEAST_ROUNDS = 3, SAMPLES = 2 };
 static const double steady_after = 0.2, longest = 5; // s
-// Times longer than the third fastest one's are hopeless by this factor: after the samples, and from LEAST_ROUNDS on.
+// Ways slower than the third fastest by this factor are hopeless: after the samples, and from LEAST_ROUNDS on.
 static const double hopeless = 1.5, hopeless_in_race = 1.05;
 
 struct racer {
     const struct operation_way *way;
     struct pipeline pipeline;
     struct measure_plan plan;
-    double time; // s; of the samples, then the median of the rounds
+    double time; // s; from the samples, later the median of the rounds
     double times[ROUNDS];
 };
 
@@ -28,11 +28,11 @@ struct library_racers {
     struct racer list[OPERATION_WAYS_MAX];
     struct racer *order[OPERATION_WAYS_MAX]; // of those that run
     size_t way_count, count;
-    size_t entered; // so many of `order` have taken part
+    size_t entered; // how many of `order` have taken part
     int clock_mhz;
 };
 
-// Makes a way ready and times it for the first time. One that does not run is left out.
+// Prepares a way and times it for the first time. A way that does not run is left out.
 static int try_way(struct library_racers *r, size_t number, struct error *err)
 {
     const char *ways[WORKLOAD_PROBLEMS_MAX] = {NULL};
@@ -61,7 +61,7 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Sorts by time, and drops those that are slower by a factor than the last of the places.
+// Sorts by time, and drops ways that are slower by a factor than the last of the LIBRARY_PLACES.
 static void drop_slower(struct library_racers *r, double factor)
 {
     qsort(r->order, r->count, sizeof(struct racer *), compare_times);
@@ -82,7 +82,7 @@ static int take_round(struct library_racers *r, double times[OPERATION_WAYS_MAX]
     return measure_plans(r->w->measure, plans, r->count, times, hot, err);
 }
 
-// The rounds, after which `order` is that of the medians. *rounds: how many there were.
+// Takes the rounds, after which `order` is sorted by medians. *rounds: how many there were.
 static int take_rounds(struct library_racers *r, int *rounds, struct error *err)
 {
     double times[OPERATION_WAYS_MAX], begun = clock_now(), steady = begun + steady_after;

@@ -1,13 +1,12 @@
 // sweetspot-gpu: owns one device's CUDA context, and verifies, times and counts candidates for the driver, as
-// protocol.h says. Candidates are other people's kernels: one of them may destroy the context or never end. A lost
-// context is answered, and then this process exits. A kernel that never ends is noticed by the driver, which kills this
-// process.
+// protocol.h says. Candidates are other people's kernels, which may destroy the context or never end. After a lost
+// context, this process answers and exits. If a kernel never ends, the driver notices and kills this process.
 //
 //     sweetspot-gpu [--device N|GPU-uuid]
 //     sweetspot-gpu --call TEXT            for itself: one call of a function in a user's library (library_call.h)
 //
-// Answers go to what was standard output at the start. Standard output itself becomes standard error, because a
-// kernel's printf, or a reference library's, would otherwise end up between the answers.
+// Answers go to the file that was standard output at the start. Standard output itself becomes standard error, because
+// otherwise the printf of a kernel or a reference library would end up between the answers.
 #include <unistd.h>
 
 #include "kernels/parallel.h"
@@ -28,13 +27,13 @@ struct gpu_worker {
     struct gpu_counting *counting;
     struct workload workload;
     struct baselines baselines;
-    struct gpu_final *final; // that may go on with the next request; NULL: none
+    struct gpu_final *final; // which the next request may continue; NULL: none
     bool has_job;
-    struct arena job; // of the request that the workload and the baselines use
+    struct arena job; // for the request that the workload and the baselines use
     const json_t *id; // of the request being answered
 };
 
-// Opens the device and NVML, unless that is done.
+// Opens the device and NVML, unless they are open.
 static int machine_open(struct machine *m, const char *device, struct error *err)
 {
     if (m->cuda) return 0;
@@ -77,7 +76,7 @@ static json_t *libraries_json(void)
                                          : json_pack("{s:s}", "cublas", version);
 }
 
-// CUPTI stays hooked into the driver once it is loaded, and makes launches half a microsecond longer, so it is loaded
+// Once CUPTI is loaded, it stays hooked into the driver and makes launches half a microsecond longer. So it is loaded
 // before anything is timed or, with "counters": false, not at all.
 static int hello(struct gpu_worker *w, const void *request, void *answer, struct arena *memory, struct error *err)
 {
@@ -120,7 +119,7 @@ static int set_job(struct gpu_worker *w, const void *request, void *to, struct a
     struct job_request job;
     struct job_answer *answer = to;
     if (w->has_job) forget_job(w);
-    arena_release(&w->job); // of one that was refused
+    arena_release(&w->job); // from a job that was refused
     int failed = record_read(&job_request_record, request, &job, &w->job, err);
     if (!failed && job.counters &&
         !(w->counting && gpu_counting_is_for(w->counting, job.counters, job.counter_count))) {
@@ -134,7 +133,7 @@ static int set_job(struct gpu_worker *w, const void *request, void *to, struct a
     if (!failed) failed = sizes_open(&w->workload, job.sizes, err);
     if (!failed && w->workload.tuned_count) failed = ceilings_warm_up(&w->workload, err);
     if (!failed) failed = baselines_open(&w->baselines, &w->workload, &job, err);
-    // Baselines leave their results in the outputs; the next user of outputs resets them first.
+    // Baselines leave their results in the outputs, but whatever uses the outputs next resets them first.
     if (!failed && !(answer->baselines = baselines_measure(&w->baselines, err))) failed = CUDA_CRASHED;
     if (failed) {
         if (w->baselines.culprit) answer->head.baseline = arena_copy(memory, w->baselines.culprit);
@@ -246,7 +245,7 @@ static int serve(struct gpu_worker *w, const json_t *from, json_t *to, struct er
     size_t i = find_op(op);
     if (i == SERVED) return error_set(err, "unknown request '%s'", op);
     if (served[i].needs > NO_JOB && !w->has_job) return error_set(err, "a \"job\" request must come first");
-    // The driver knows from now on whose fault it is if the worker ends.
+    // From now on, the driver knows which trial is to blame if the worker ends.
     if (served[i].needs == A_JOB_AND_CANDIDATES) tell_of(w, NULL, 0, 0);
     autorelease(arena_release) struct arena memory = {NULL};
     const struct record *asked = served[i].request, *answered = served[i].answer;
@@ -327,7 +326,7 @@ int main(int argc, char **argv)
     while (status < 0 && getline(&line, &room, stdin) > 0) {
         if (line[strspn(line, " \t\r\n")]) status = handle(&w, line);
     }
-    // A lost context cannot be released in order; exiting is faster than waiting for the driver's errors.
+    // A lost context cannot be released properly; exiting is faster than waiting for the driver's errors.
     if (status >= 0) _exit(status);
     gpu_final_free(&w.final);
     if (w.has_job) forget_job(&w);

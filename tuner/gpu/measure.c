@@ -1,25 +1,25 @@
 // See measure.h. Events cost the device about a microsecond around each sample, which is why short work goes into
-// graphs. The state of the device is read (NVML) after a batch has been enqueued and before waiting for it: then the
-// reading shows the clock under this load, and its fifty-odd microseconds cost nothing.
+// graphs. The device's state is read (NVML) after a batch has been enqueued and before waiting for it. So the reading
+// shows the clock under this load, and the fifty-odd microseconds that it takes cost nothing.
 #include "tuner/gpu/measure.h"
 
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
 
-// A graph should run for at least this long, so that an event's resolution and cost vanish in it.
+// A graph should run for at least this long, so that an event's resolution and cost are negligible.
 static const double graph_time = 300e-6;
-// The share of a trial's timed launches that is judged: enough to see a kernel that is wrong in one launch of two or
-// four.
+// The share of a trial's timed launches that is judged: enough to detect a kernel that is wrong in one launch out of
+// two or four.
 static const double verified_share = 0.2;
 // Launches whose time does not count. A kernel cannot tell them from the others either.
 static const double unjudged = 0;
 
-// Before one timed launch of so many, module variables keep what the launch before left, as in a program. Before the
-// others they are as after loading: answers that a kernel remembers there do not shorten the median.
+// Before one in this many timed launches, module variables keep what the previous launch left, as in a program. Before
+// the others they are restored, so that results which a kernel remembers there do not shorten the median.
 enum { restored_of = 4 };
 
-// Reading the power takes time too, and the sensor has no newer value sooner. In a measurement that is shorter than its
-// window, the energy would be that of earlier work.
+// Reading the power takes time too, and the sensor has no new value sooner. In a measurement shorter than the sensor's
+// window, the energy would include that of earlier work.
 static const double power_interval = 0.02, power_window = 0.1;
 
 struct measure {
@@ -31,12 +31,12 @@ struct measure {
     struct nvml_reading reading;
     size_t l2_bytes, memory_bytes;
     double *samples;       // max_samples
-    double busy, reported; // told: when the temperature was last read
+    double busy, reported; // reported: when the temperature was last read
     struct {
         double sum, first, last; // W; when the first and the last reading of this measurement were taken
         int count;
     } power;
-    double power_reported; // when the last reading of all was
+    double power_reported; // when the last reading was taken
 };
 
 int measure_open(struct measure **out, struct cuda *cuda, struct support *support, struct nvml *nvml,
@@ -83,7 +83,7 @@ struct nvml_reading measure_reading(const struct measure *m)
     return m->reading;
 }
 
-// Launches that a graph needs; 0 when there is no room for as many copies of the memory.
+// The number of launches that a graph needs; 0 if there is no room for that many copies of the memory.
 static unsigned launches_for(const struct measure *m, const struct buffers *buffers, double estimate)
 {
     double n = ceil(graph_time / (estimate > 5e-7 ? estimate : 5e-7));
@@ -108,7 +108,7 @@ int measure_plan(struct measure *m, const struct measure_subject *subject, doubl
     for (unsigned i = 0; i < copies && !failed; i++)
         failed = subject->work.enqueue(subject->work.self, buffers->shift[i], err);
     int ended = cuda_capture_end(m->cuda, &out->graph, failed ? &dropped : err);
-    if (failed || ended) { // what cannot be captured is timed one by one
+    if (failed || ended) { // work that cannot be captured is timed one by one
         cuda_graph_free(out->graph);
         out->graph = NULL;
         return failed == CUDA_CRASHED || ended == CUDA_CRASHED ? CUDA_CRASHED : 0;
@@ -130,7 +130,7 @@ static int execute(struct measure *m, const struct measure_plan *plan, unsigned 
                        : s->work.enqueue(s->work.self, s->buffers->shift[copy], err);
 }
 
-// Everything that outlives a launch as the job promises it, in the copies that the next execution uses.
+// Restores everything that outlives a launch to what the job promises, in the copies that the next execution uses.
 static int restore(struct measure *m, const struct measure_plan *plan, unsigned copy, uint64_t key, struct error *err)
 {
     const struct measure_subject *s = &plan->subject;
@@ -173,8 +173,8 @@ static void add_power(const struct measure *m, struct measurement *out)
     if (m->power.last - m->power.first >= power_window) out->energy = out->power * out->time;
 }
 
-// Lets the device idle. Kernels that write much take one of two times, some 10% apart, in a stream of launches, for as
-// long as the process lives; after a rest of 400 us it is the shorter one, which ncu sees too, since it waits before
+// Lets the device idle. In a stream of launches, kernels that write much take one of two times, some 10% apart, for as
+// long as the process lives. After a pause of 400 us it is the shorter one, which ncu sees too, since it waits before
 // every launch.
 static int rest(struct measure *m, struct error *err)
 {
@@ -185,8 +185,8 @@ static int rest(struct measure *m, struct error *err)
     return failed;
 }
 
-// One sample: its preparation, and the work between two events. Says which copies it used and what was in their
-// outputs.
+// Takes one sample: its preparation, and the work between two events. Returns which copies it used, and the key of
+// their outputs' contents.
 static int sample(struct measure *m, const struct measure_plan *plan, bool fresh, struct cuda_event *const between[2],
                   unsigned *copy, uint64_t *key, struct error *err)
 {
@@ -195,7 +195,7 @@ static int sample(struct measure *m, const struct measure_plan *plan, bool fresh
     *key = buffers_key(0);
     if (m->settings.rest > 0 && !plan->graph && (failed = rest(m, err))) return failed;
     if ((failed = restore(m, plan, *copy, *key, err))) return failed;
-    // Untimed: for a warm cache, or because what ran before left its own instructions in the caches.
+    // An untimed execution, for a warm cache, or because other work has left its own instructions in the caches.
     if ((!m->settings.cold || (plan->graph && fresh)) &&
         ((failed = execute(m, plan, *copy, err)) || (failed = restore(m, plan, *copy, *key, err))))
         return failed;
@@ -224,7 +224,7 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
         unsigned copy;
         uint64_t key;
         if ((failed = sample(m, plan, fresh, m->event + 2 * i, &copy, &key, err))) return failed;
-        // Drawn only now that the launch is on its way.
+        // Drawn only now that the launch is enqueued.
         for (size_t k = 0; k < n; k++) last &= k <= i ? !(judged[k] && plans[k] == plan) : plans[k] != plan;
         if (!plan->subject.judge.compare || (!(last && share > 0) && entropy_unit() >= share)) continue;
         if (plan->graph) copy = (unsigned)entropy_below(plan->repeats);
@@ -278,7 +278,7 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     sampler_begin(&sampler, set, best, m->samples);
     memset(&m->power, 0, sizeof m->power);
     for (int i = 0; i < MEASURE_BATCH; i++) plans[i] = &plan;
-    // A first launch includes loading the kernel, so its time only decides for work far from every threshold.
+    // A first launch includes loading the kernel, so its time decides only if it is far from every threshold.
     bool doubtful = !(first > 2 * set->graph_below && first > 20e-6) || (best > 0 && first > best * set->slow_factor);
     // The verified run (first) was a launch for warming up, and so is the doubtful case's single sample.
     size_t warmup = set->warmup > (first > 0) + doubtful ? (size_t)(set->warmup - (first > 0) - doubtful) : 0;
@@ -289,7 +289,7 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     }
     if (!failed && doubtful) failed = measure_samples(m, plans, 1, unjudged, &estimate, err);
     if (failed) return failed;
-    // Short work is timed in a graph: a single launch of it takes longer, by several times at worst.
+    // Short work is timed in a graph, because a single launch takes longer, several times as long at worst.
     if (doubtful && estimate > set->graph_below) sampler_screen(&sampler, estimate);
     *status = plan.status;
     *reason = plan.reason;

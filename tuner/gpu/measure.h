@@ -1,15 +1,15 @@
-// Timing on the device, in which a kernel cannot tell a timed launch from one that will be judged: before every launch
-// everything writable that outlives one is put into a state that the job allows, and which launches are judged is drawn
-// afterwards, from the system's entropy.
+// Timing on the device. A kernel cannot tell a timed launch from one that will be judged: before every launch,
+// everything writable that outlives a launch is put into a state that the job allows, and which launches are judged is
+// drawn afterwards, from the system's entropy.
 //
 // Single launches: draw the data, restore the buffers and mostly the module's variables, overwrite shared memory,
 //                  empty the L2 (or, with a warm cache, launch once untimed and restore again), event, launch, event
-// In a graph:      work shorter than graph_below, as many launches as copies of the memory, each copy used once, all
-//                  restored between executions. Copies are added until an execution lasts 300 us (at most 128); where
-//                  there is no room for them, where a warm cache does not hold them, or where the module has variables
-//                  that change or are the job's, or arrays, launches are timed one by one.
+// In a graph:      for work shorter than graph_below. There are as many launches as copies of the memory; each copy is
+//                  used once, and all are restored between executions. Copies are added until an execution lasts 300 us
+//                  (at most 128). Launches are timed one by one if there is no room for the copies, if a warm cache
+//                  does not hold them, or if the module has arrays, or variables that change or belong to the job.
 //
-// Samples are taken in batches of one synchronisation each.
+// Samples are taken in batches, with one synchronisation per batch.
 #pragma once
 
 #include "tuner/base/protocol.h"
@@ -20,11 +20,10 @@
 
 enum { MEASURE_BATCH = 64 };
 
-// What is timed. enqueue() launches once and does not wait; `shift` is added to every buffer's address. restore(),
-// which may be NULL, enqueues what else must be put back before a launch. copy(), NULL too where there is nothing of
-// the kind, enqueues copying the buffers to where kernels see them, before a launch, and `back` to be judged
-// (symbol_bindings.h). Work with restore() or copy() is not put into graphs. prepare(), NULL too, enqueues the stages
-// that are not timed.
+// What is timed. enqueue() launches once and does not wait; `shift` is added to every buffer's address. The other
+// functions may be NULL. restore() enqueues restoring whatever else must be restored before a launch. copy() enqueues
+// copying the buffers to where kernels see them, before a launch, or `back`, to be judged (symbol_bindings.h). Work
+// with restore() or copy() is not put into graphs. prepare() enqueues the stages that are not timed.
 struct work {
     int (*enqueue)(void *self, int64_t shift, struct error *err);
     int (*restore)(void *self, struct error *err);
@@ -33,15 +32,15 @@ struct work {
     void *self;
 };
 
-// Enqueues what comes between the restored buffers and a launch on them.
+// Enqueues what comes between restoring the buffers and a launch on them.
 static inline int work_begin(const struct work *w, int64_t shift, struct error *err)
 {
     int failed = w->copy ? w->copy(w->self, shift, false, err) : 0;
     return failed || !w->prepare ? failed : w->prepare(w->self, shift, err);
 }
 
-// The judge of timed launches; compare NULL: none. compare() enqueues the comparison of what the last launch on a copy
-// left, which was made ready with the key; after a wait verdict() gives the result. slot < MEASURE_BATCH.
+// The judge of timed launches; compare NULL: none. compare() enqueues the comparison of the last launch's results in a
+// copy, which was prepared with the key. After a wait, verdict() returns the result. slot < MEASURE_BATCH.
 struct measure_verifier {
     int (*compare)(void *self, unsigned copy, uint64_t key, unsigned slot, struct error *err);
     enum trial_status (*verdict)(void *self, unsigned slot, struct error *reason);
@@ -55,14 +54,14 @@ struct measure_subject {
     struct measure_verifier judge;
 };
 
-// A subject made ready for timing. Zeroed: nothing to free.
+// A subject prepared for timing. Zeroed: nothing to free.
 struct measure_plan {
     struct measure_subject subject;
-    struct cuda_graph *graph; // NULL: launched as it is
+    struct cuda_graph *graph; // NULL: it is launched without a graph
     unsigned repeats;         // launches in one sample: the copies 0 .. repeats-1
     int64_t launches_judged;
     enum trial_status status; // of the judged samples so far
-    struct error reason;      // for another than STATUS_OK
+    struct error reason;      // for a status other than STATUS_OK
 };
 
 struct measure;
@@ -73,7 +72,7 @@ void measure_close(struct measure *); // NULL is fine
 
 // GPU seconds spent since the last call.
 double measure_take_busy(struct measure *);
-// Adds to it.
+// Adds to these GPU seconds.
 void measure_add_busy(struct measure *, double seconds);
 // The last reading of the device's state, taken while it was executing.
 struct nvml_reading measure_reading(const struct measure *);
@@ -83,8 +82,9 @@ int measure_plan(struct measure *, const struct measure_subject *, double estima
                  struct error *err);
 void measure_plan_free(struct measure_plan *);
 
-// Takes n <= MEASURE_BATCH samples, of plans[0], plans[1], ... in this order, and waits. times[i] is seconds for one
-// launch. A share of them is judged, and unless it is 0 at least one of each plan; verdicts go into the plans.
+// Takes n <= MEASURE_BATCH samples, of plans[0], plans[1], ... in this order, and waits. times[i]: seconds for one
+// launch. A share of the samples is judged and, unless the share is 0, at least one of each plan; verdicts go into the
+// plans.
 int measure_samples(struct measure *, struct measure_plan *const *plans, size_t n, double share, double *times,
                     struct error *err);
 
@@ -92,11 +92,11 @@ int measure_samples(struct measure *, struct measure_plan *const *plans, size_t 
 int measure_plans(struct measure *, struct measure_plan *const *plans, size_t n, double *times, bool *hot,
                   struct error *err);
 
-// Enqueues one sample as it is taken after another one of the same plan, without its events and its rest; `bare`:
-// without the work, so that only its preparation is left.
+// Enqueues one sample as it is taken after another sample of the same plan, but without its events and the pause before
+// it. `bare`: without the work, so that only the preparation is left.
 int measure_repeat(struct measure *, const struct measure_plan *, bool bare, struct error *err);
 
-// A whole measurement. `first`: a time already seen, or 0. `best`: s, of the best candidate, or 0. Ends at the first
-// judged launch that was not right: then *status and *reason say so. Fails only if the device does.
+// A whole measurement. `first`: a time already seen (s), or 0. `best`: the best candidate's time (s), or 0. Ends at the
+// first judged launch that was not right: then *status and *reason say so. Fails only if the device does.
 int measure_work(struct measure *, const struct measure_subject *, double first, double best, struct measurement *out,
                  enum trial_status *status, struct error *reason, struct error *err);

@@ -3,7 +3,7 @@
 
 #include "tuner/base/entropy.h"
 
-// Whether the elements of a fill are drawn one by one, or all of them at once; else they are the same in both sets.
+// Whether the elements of a fill are drawn one by one or all at once; otherwise they are the same in both sets.
 enum variety { VARIETY_NONE, VARIETY_EACH, VARIETY_ALL };
 
 static enum variety variety_of(const struct device_buffer *b)
@@ -17,7 +17,7 @@ static enum variety variety_of(const struct device_buffer *b)
     return (size_t)b->fill < sizeof of / sizeof *of ? of[b->fill] : VARIETY_NONE;
 }
 
-// Inputs, and dense buffers whose first contents are restored before a launch.
+// Inputs, and dense buffers whose initial contents are restored before a launch.
 static bool may_be_mixed(const struct device_buffer *b)
 {
     bool restored = b->restored || b->direction == DIRECTION_INOUT;
@@ -37,7 +37,8 @@ bool mixed_data_draw(struct device_problem *p)
         const struct device_buffer *b = &p->buffers.list[drawn];
         size_t size = element_size(b->view.type), cells = b->bytes / size, half = cells / 2;
         bool whole = variety_of(b) == VARIETY_ALL || cells < 4;
-        // One element is as likely as half of them: kernels may look at few samples, and bounds may hide few changes.
+        // One element is as likely as half of them: kernels may look at only a few samples, and bounds may hide a few
+        // changes.
         size_t some = whole ? cells : (size_t)pow((double)half, entropy_unit());
         p->mixed.piece[k].buffer = drawn;
         p->mixed.piece[k].offset = (size_t)entropy_below(cells - some + 1) * size;
@@ -47,7 +48,7 @@ bool mixed_data_draw(struct device_problem *p)
     return differ;
 }
 
-// Makes the first copy, which holds set 0, set 1 but for the piece.
+// Turns the first copy, which holds set 0, into set 1 except for the piece.
 static int turn(struct workload *w, struct device_problem *p, struct error *err)
 {
     int failed = 0;

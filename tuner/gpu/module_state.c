@@ -3,7 +3,7 @@
 
 #include "tuner/base/elf_file.h"
 
-// Whether a section holds variables, and which: writable or `__constant__` ones.
+// Whether a section holds variables, and whether these are writable or `__constant__`.
 static bool has_variables(const struct elf_file *e, size_t index, bool *constant)
 {
     static const char *const kinds[] = {".nv.global", ".nv.constant3"};
@@ -35,7 +35,7 @@ int module_state_scan(const void *image, size_t size, bool *heap, bool *prints, 
                 *heap |= !strcmp(name, "malloc") || !strcmp(name, "free");
                 *prints |= !strcmp(name, "vprintf");
             } else if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size &&
-                       strncmp(name, "$str", 4) != 0 && // texts of printf
+                       strncmp(name, "$str", 4) != 0 && // format strings of printf
                        has_variables(&e, symbol.st_shndx, &constant)) {
                 int result = visit(user, name, symbol.st_size, constant, err);
                 if (result) return result;
@@ -68,7 +68,7 @@ static int add(void *user, const char *name, size_t bytes, bool constant, struct
     return failed;
 }
 
-// Each is kept apart: the driver takes no copy that crosses from one variable to the next.
+// Each variable is copied separately, because the driver refuses copies that span several variables.
 static void place(struct module_state *s)
 {
     for (size_t i = 0; i < s->count; i++) {

@@ -1,10 +1,10 @@
-// The state of a loaded module that survives its launches: its `__device__` variables, whose first contents are kept on
-// the host, so that a launch can be as the first one after loading; and whether it uses the device's heap or printf
-// buffer, which cannot be restored, so that a fresh worker must follow.
+// The state of a loaded module that survives its launches. The initial contents of its `__device__` variables are kept
+// on the host, so that any launch can start like the first one after loading. If the module uses the device's heap or
+// printf buffer, which cannot be restored, a new worker must take over afterwards.
 //
-// The cubin is an ELF file. Writable variables lie in sections .nv.global (zero at first) and .nv.global.init; each is
-// an object in the symbol table, and the driver gives its address by name. malloc and vprintf are undefined functions
-// there.
+// The cubin is an ELF file. Writable variables are in the sections .nv.global (initially zero) and .nv.global.init.
+// Each is an object in the symbol table, and the driver finds its address by name. malloc and vprintf are undefined
+// functions in the symbol table.
 #pragma once
 
 #include "tuner/libraries/cuda.h"
@@ -15,28 +15,28 @@ struct module_variable {
     bool constant;   // `__constant__`: kernels cannot write it, and nothing below is known
     uint64_t address;
     size_t bytes, at; // at: where its contents are kept
-    size_t placed;    // the first bytes, which are a buffer's of the job: written before every launch that counts
+    size_t placed;    // how many of its first bytes the job sets before every launch that counts
     bool changes;     // it has been seen to change: module_state_restore() writes it back
 };
 
 struct module_state {
     size_t count, bytes;
     struct module_variable *variables;
-    unsigned char *first, *now; // page-locked: contents after loading; room for a look
-    bool changes;               // any of them does
+    unsigned char *first, *now; // page-locked: contents after loading; room for the current contents
+    bool changes;               // any variable changes
     bool heap, prints;          // calls malloc or free; calls printf
 };
 
-// Reads the image (the file's `size` bytes) and the contents of its writable variables. CUDA_REFUSED when the driver
-// does not know one of them. The caller releases, also after a failure.
+// Reads the image (the file's `size` bytes) and the contents of its writable variables. CUDA_REFUSED if the driver does
+// not know one of the variables. The caller releases, also after a failure.
 int module_state_open(struct module_state *, struct cuda *, struct cuda_module *, const void *image, size_t size,
                       struct error *err);
 void module_state_release(struct module_state *);
 
-// Enqueues writing back those that change.
+// Enqueues writing back the variables that change.
 int module_state_restore(const struct module_state *, struct cuda *, struct error *err);
-// Waits, and sets `changes` if they are not what they were. (Many variables are constants that the compiler has left
-// there.) *late: they have changed for the first time.
+// Waits, and sets `changes` for each variable whose contents have changed. (Many variables are constants that the
+// compiler placed there.) *late: some have changed for the first time.
 int module_state_inspect(struct module_state *, struct cuda *, bool *late, struct error *err);
 
 // Reads the image without a device: calls visit(user, name, bytes, constant) for every variable, writable or

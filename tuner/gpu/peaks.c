@@ -3,7 +3,7 @@
 
 static const double slack = 1.05, event_error = 1e-6, cold_survivors = 0.25;
 
-// Bits of a factor on a pipe; one of an integer's is its sign. FP8 and FP4 have fewer.
+// Bits of a factor on each pipe; one of an integer's bits is its sign. FP8 and FP4 have fewer.
 static const struct {
     int bits, sign;
 } factors[PEAK_PRODUCTS] = {
@@ -37,14 +37,14 @@ void peaks_raise(struct peaks *p, const json_t *ceilings)
     }
 }
 
-// Products of factors with so many bits, as operations a second.
+// The rate of products of factors with this many bits, in operations per second.
 static double product_rate(const struct peaks *p, int bits)
 {
     double tensor = 0, others = 0;
     for (int k = 0; k < PEAK_PRODUCTS; k++) {
         int pieces = (bits + factors[k].sign + factors[k].bits - 1) / factors[k].bits;
         double rate = p->flops[k] / (2 * pieces - 1);
-        if (k == PEAK_FP32 && bits <= 11) rate *= bits <= 7 ? 4 : 2; // its lanes on INT8 and FP16: IDP4A, HFMA2
+        if (k == PEAK_FP32 && bits <= 11) rate *= bits <= 7 ? 4 : 2; // INT8 and FP16 in its lanes: IDP4A, HFMA2
         if (k == PEAK_FP64 || k == PEAK_FP32)
             others += rate;
         else
@@ -53,7 +53,7 @@ static double product_rate(const struct peaks *p, int bits)
     return tensor + others;
 }
 
-// What the job allows a kernel beyond the operation's own bound.
+// The significant bits that results still need, after what the job allows a kernel beyond the operation's own bound.
 static int bits_of(const struct operation_least *least, const struct verify_settings *verify)
 {
     if (!verify->enabled || (!verify->exact && (verify->absolute > 0 || verify->relative > 0))) return 1;

@@ -1,18 +1,19 @@
-// What a device can do at most, and how long the least work of an operation takes at that. Pure: nothing is launched.
+// The peak rates of a device, and how long an operation's least work takes at them. Pure: nothing is launched.
 //
-// A peak is never below the truth, since a right kernel would be refused: it is the greater of the data sheet's figure
-// (the table of tuner/base/execution_unit.c, which ceilings and reports go by too), worked out from the device's
-// attributes, and 1.05 times what was measured (tuner/gpu/ceilings.h). It may be above it.
+// A peak must not be below the true rate, since right kernels would be refused, but it may be above it. It is the
+// greater of the data sheet's figure, computed from the device's attributes (by the table of
+// tuner/base/execution_unit.c, which ceilings and reports use too), and 1.05 times the measured rate
+// (tuner/gpu/ceilings.h).
 //
 // - Memory: bus width times twice the memory's clock. A cold launch is allowed to find a quarter of the L2
-//   filled with its inputs (on the H200 it finds nothing of them), and a warm one all of it. Up to an L2 of outputs may
-//   be written to memory after the kernel has ended.
-// - Between the L2 and the multiprocessors: every byte once in the direction that has more of them, 64 a clock and
+//   filled with its inputs (on the H200 it finds none of them), and a warm one all of it. Outputs up to the size of the
+//   L2 may be written to memory after the kernel has ended.
+// - Between the L2 and the multiprocessors: every byte once, in the direction with more bytes, at 64 bytes a clock and
 //   multiprocessor (128 from sm_100 on). Multicast brings a line to many multiprocessors, but first to one.
-// - Arithmetic: on whichever pipe is fastest. A product of factors with b bits on a pipe of p bits takes ceil(b/p)
-//   pieces of each factor (an integer's bits include the sign), and s pieces take at least 2s-1 products (Winograd,
+// - Arithmetic: on whichever pipe is fastest. A product of b-bit factors on a p-bit pipe splits each factor into
+//   ceil(b/p) pieces (an integer's bits include the sign), and s pieces take at least 2s-1 products (Winograd,
 //   Arithmetic complexity of computations, 1980), whether by Karatsuba's algorithm, three TF32 products for one of
-//   FP32, or residues. FP32 and FP64 pipes work at the same time as the tensor cores, and add to them.
+//   FP32, or residues. FP32 and FP64 pipes work at the same time as the tensor cores, and add to their rate.
 #pragma once
 
 #include "kernels/operation.h"
@@ -26,23 +27,24 @@ struct peaks {
     double l2_bytes;
 };
 
-// What the data sheet's figures are worked out from. 0: unknown.
+// The attributes from which the data sheet's figures are computed. 0: unknown.
 struct peak_attributes {
-    int compute; // 90 of sm_90a
+    int compute; // 90 for sm_90a
     int sm_count, clock_mhz, memory_clock_mhz, memory_bus_bits;
     double l2_bytes;
 };
 
-// 0 for what the attributes do not give. An architecture that the table does not know has the highest of all.
+// A peak that the attributes do not give is 0. An architecture that the table does not know gets the highest figures of
+// all.
 void peaks_of_device(struct peaks *, const struct peak_attributes *);
-// Raises them to what "ceilings" (protocol.h) has answered.
+// Raises the peaks according to the answer to "ceilings" (protocol.h).
 void peaks_raise(struct peaks *, const json_t *ceilings);
 
-// Seconds that the least work takes at the peaks: no launch is faster. Infinite where a peak that it needs is unknown.
-// `why`: the words for "moving 201 MB takes at 4.4 TB/s".
+// Seconds that the least work takes at the peaks: no launch is faster. Infinite if a peak that the work needs is
+// unknown. `why`: a text such as "moving 201 MB takes at 4.4 TB/s".
 double peaks_least_time(const struct peaks *, const struct operation_least *, const struct measure_settings *,
                         const struct verify_settings *, struct error *why);
 
-// Whether a measured time (s) is impossible, and then the reason in full. Events are exact to about a microsecond,
-// which is allowed for.
+// Whether a measured time (s) is impossible; if so, with the full reason. Allows for the accuracy of events, about a
+// microsecond.
 bool peaks_refuse(double time, double least, const char *why, struct error *reason);

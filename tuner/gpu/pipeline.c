@@ -5,14 +5,14 @@
 
 #include "tuner/gpu/addresses.h"
 
-// The arguments of one launch as cuLaunchKernel takes them, with buffers `shift` further.
+// The arguments of one launch in cuLaunchKernel's form, with buffers shifted by `shift`.
 struct launch_arguments {
     uint64_t value[PIPELINE_ARGUMENTS_MAX];
     struct cuda_tensor_map maps[PIPELINE_MAPS_MAX];
     void *list[PIPELINE_ARGUMENTS_MAX];
 };
 
-// Where a launch finds the buffer that has this address in the first copy.
+// The address at which a launch finds the buffer that has `address` in the first copy.
 static uint64_t moved(const struct pipeline_part *part, uint64_t address, int64_t shift)
 {
     const struct buffers *home = part->home, *now = part->symbol_bindings.buffers;
@@ -107,13 +107,13 @@ static int make_room(struct pipeline_part *part, size_t count, struct error *err
     return part->launch ? 0 : -1;
 }
 
-// Whether a candidate's first stage is a function of the user's: then there is no cubin.
+// Whether a candidate's first stage is a user function; then there is no cubin.
 static bool is_program(const struct candidate *c)
 {
     return c->problem_count && c->problems[0].stage_count && *c->problems[0].stages[0].function;
 }
 
-// How the stages of a problem see its buffers, and whether any of them is a kernel.
+// How the stages of a problem see its buffers, and whether any stage is a kernel.
 static bool look_at_views(const struct pipeline_part *part, const struct buffers *buffers,
                           unsigned char views[BUFFERS_MAX])
 {
@@ -149,7 +149,7 @@ static int open_places(struct pipeline *p, const struct workload *w, struct erro
     return failed;
 }
 
-// By its number in requests; w->problem_count: there is none.
+// Finds a problem by its number in requests; w->problem_count: there is none.
 static size_t find_problem(const struct workload *w, int number)
 {
     size_t k = 0;
@@ -175,7 +175,7 @@ static int read_problems(struct pipeline *p, const struct workload *w, const str
     return 0;
 }
 
-// Functions of the user's are made ready when all that they may be given is there.
+// User functions are initialized once everything that may be passed to them exists.
 static int ready_programs(struct pipeline *p, struct error *err)
 {
     int failed = 0;
@@ -214,7 +214,7 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const struct can
 
 bool pipeline_blameless(const struct workload *w, int failed)
 {
-    // Of the device's memory, so much suffices for a candidate's code.
+    // This much of the device's memory suffices for a candidate's code.
     const size_t enough = (size_t)cuda_info(w->cuda)->memory_bytes / 64;
     return failed == CUDA_FAILED || (failed == CUDA_MEMORY && cuda_memory_left() < enough);
 }
@@ -250,7 +250,7 @@ void pipeline_release(struct pipeline *p)
     for (size_t i = 0; p->parts && i < p->problem_count; i++) {
         struct pipeline_part *part = &p->parts[i];
         symbol_bindings_release(&part->symbol_bindings);
-        for (unsigned k = 0; part->launch && k <= part->count; k++) // also of one that was not read to its end
+        for (unsigned k = 0; part->launch && k <= part->count; k++) // also of a launch that was not read to its end
             for (unsigned a = 0; a < PIPELINE_ARGUMENTS_MAX; a++) {
                 free(part->launch[k].argument[a].bytes);
                 free(part->launch[k].argument[a].addresses);
@@ -352,7 +352,7 @@ bool pipeline_does(const struct pipeline *p, size_t problem)
 
 bool pipeline_prepares(const struct pipeline *p, size_t problem)
 {
-    return p->parts[problem].count && p->parts[problem].launch->untimed; // they come first
+    return p->parts[problem].count && p->parts[problem].launch->untimed; // untimed stages come first
 }
 
 static int restore_variables(void *self, struct error *err)

@@ -1,5 +1,6 @@
 // A candidate on the device: a loaded cubin and, for each problem, the stages that compute it: launches of the cubin's
-// kernels, and library calls. Or a program of the user's, which has no cubin and is called with the same arguments.
+// kernels, and library calls. A candidate may also be a user program, which has no cubin and is called with the same
+// arguments.
 #pragma once
 
 #include "tuner/base/hash.h"
@@ -24,20 +25,20 @@ enum {
 struct pipeline_argument {
     uint64_t value;       // its bytes, at the beginning
     bool pointer;         // it is a buffer's address
-    unsigned char object; // BINDING_TEXTURE, BINDING_SURFACE: of the buffer whose index is the value; 0: it is none
+    unsigned char object; // BINDING_TEXTURE, BINDING_SURFACE: of the buffer whose index is the value; 0: not an object
     unsigned char *bytes; // of a struct or vector by value, in place of `value`; else NULL
-    struct device_address *addresses; // among those bytes
+    struct device_address *addresses; // stored in these bytes
     size_t address_count;
-    int map; // 1 + index of its tensor map, whose address is the value; 0: it is none
+    int map; // 1 + index of its tensor map, whose address is the value; 0: not a tensor map
 };
 
-// One run of a stage: a launch, or a library's call.
+// One run of a stage: a launch, or a library call.
 struct pipeline_launch {
     unsigned stage; // runs of one stage follow each other
     bool untimed;   // part of work.prepare(), not of work.enqueue()
     const struct operation_baseline
-        *library;                 // not NULL: a library's call on this problem, and nothing below but `state`
-    struct program_call *program; // not NULL: a function of the user's, with the arguments below and no kernel
+        *library;                 // not NULL: a library call on this problem, with `operation` and `state` only
+    struct program_call *program; // not NULL: a user function, with the arguments below and no kernel
     struct operation_problem operation;
     void *state;
     struct cuda_kernel *kernel;
@@ -47,76 +48,79 @@ struct pipeline_launch {
     struct pipeline_argument argument[PIPELINE_ARGUMENTS_MAX];
     unsigned map_count;
     unsigned char maps[PIPELINE_MAPS_MAX]
-                      [sizeof(struct cuda_tensor_map)]; // copied to where they are aligned for every launch
+                      [sizeof(struct cuda_tensor_map)]; // copied to an aligned place for every launch
     struct cuda_kernel_info info;
     int blocks_per_sm;
-    double occupancy; // theoretical: resident warps over what the multiprocessor can hold
+    double occupancy; // theoretical: resident warps over those that the multiprocessor can hold
 };
 
 struct pipeline_part {
     struct cuda *cuda;
     const struct pipeline *pipeline;
     const struct device_operations *operations; // the workload's
-    struct buffers *home;                       // the problem's, whose addresses its launches have
+    struct buffers *home;                       // the problem's buffers, whose addresses are in its launches
     struct symbol_bindings symbol_bindings;     // variables and arrays that its kernels work on
-    unsigned count;                             // 0: the candidate has nothing for this problem
+    unsigned count;                             // 0: the candidate has no launches for this problem
     unsigned stage_count;
     struct pipeline_launch *launch; // `count` of them
 };
 
 struct pipeline {
     struct cuda *cuda;
-    char image_hash[HASH_TEXT_SIZE]; // hash_content of the cubin, or file of units, as it was loaded
+    char image_hash[HASH_TEXT_SIZE]; // hash_content() of the cubin, or file of units, as it was loaded
     size_t unit_count;
     struct module_unit units[UNITS_MAX];
     size_t problem_count;
     struct pipeline_part *parts; // by problem of the workload
 };
 
-// Makes a candidate ready to launch, which must live as long where it is a program. CUDA_REFUSED: this candidate cannot
-// be launched. The caller releases, also after a failure.
+// Prepares a candidate for launching. If it is a program, the candidate must outlive the pipeline. CUDA_REFUSED: this
+// candidate cannot be launched. The caller releases, also after a failure.
 int pipeline_open(struct pipeline *, const struct workload *, const struct candidate *, struct error *err);
-// Whether a failure to open says nothing about the candidate: the host's memory or a file is missing, or others have
+// Whether a failure to open says nothing about the candidate: host memory has run out, a file is missing, or others use
 // almost all of the device's memory.
 bool pipeline_blameless(const struct workload *, int failed);
-// Makes a library's version of the workload's operation ready for the tuned problems, and runs it once. `ways`: by
-// problem the way in which it is computed, NULL for a problem that is left out; NULL: the library has one way. Fails in
-// the same way.
+// Prepares a library's version of the workload's operation for the tuned problems, and runs it once. `ways`: for each
+// problem the way in which it is computed, or NULL if the problem is left out. NULL: the library has only one way.
+// Fails like pipeline_open().
 int pipeline_open_operation(struct pipeline *, struct workload *, const struct operation_baseline *,
                             const char *const *ways, struct error *err);
 void pipeline_release(struct pipeline *);
 
-// The variables of all units: module_state_restore, module_state_inspect; and whether any uses the device's heap or
-// prints.
+// module_state_restore() and module_state_inspect() for the variables of all units; and whether any unit uses the
+// device's heap or prints.
 int pipeline_restore(const struct pipeline *, struct error *err);
 int pipeline_scan(struct pipeline *, bool *late, struct error *err);
 bool pipeline_leaves_traces(const struct pipeline *);
-// Enqueues what a launch needs in addition to the buffers: the module's variables restored, and the job's constants,
-// textures and surfaces of a copy. For launches that are not a struct work's.
+// Enqueues what a launch needs in addition to the buffers: restoring the module's variables, and writing the job's
+// constants, textures and surfaces from a copy. For launches outside of a struct work.
 int pipeline_prepare(struct pipeline_part *, int64_t shift, struct error *err);
 // Launches one problem's stages in order; `shift` is added to every buffer's address.
 int pipeline_enqueue(struct pipeline_part *, int64_t shift, struct error *err);
 // Launches one stage with all of its runs.
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
-// Runs the stages before one, on the first copy of the buffers, made ready. Waits; then the L2 is as the job says.
+// Prepares the first copy of the buffers and runs the stages before the given one on it. Then brings the L2 into the
+// state that the job asks for, and waits.
 int pipeline_reach(struct workload *, struct pipeline_part *, unsigned stage, struct error *err);
 // The first run of a stage.
 const struct pipeline_launch *pipeline_stage(const struct pipeline_part *, unsigned stage);
-// From now on launches of a problem work on these buffers, which lie elsewhere (placement.h); NULL: on the problem's.
+// From now on, a problem's launches work on these buffers, which are elsewhere (placement.h); NULL: on the problem's
+// own.
 void pipeline_place(struct pipeline *, size_t problem, struct buffers *);
-// Whether all of a problem's launches take any address that headers allow; a library may ask for more.
+// Whether all of a problem's launches accept every address that headers allow; a library may require more.
 bool pipeline_moves(const struct pipeline *, size_t problem);
 // Whether the candidate has any stage for a problem. One without stages for a problem cannot compute it (objective
 // "each").
 bool pipeline_does(const struct pipeline *, size_t problem);
-// Whether stages of a problem are not timed; then its time may be shorter than all of its work allows.
+// Whether some stages of a problem are not timed, so that its time may be shorter than its whole work allows.
 bool pipeline_prepares(const struct pipeline *, size_t problem);
-// Its variables are restored before every launch once they have been seen to change (module_state_inspect).
+// The work of a problem. The module's variables are restored before every launch once they have been seen to change
+// (module_state_inspect()).
 struct work pipeline_work(struct pipeline *, size_t problem);
 
 // ---- for pipeline.c: pipeline_read.c ------------------------------------------------------------------------------
 
-// Appends the stage, or another run of the last one, to the launches of a problem, which have room for it, and makes it
-// ready. Its kernel is of the pipeline's units, which are loaded. CUDA_REFUSED: it cannot be launched.
+// Appends the stage, or another run of the last one, to the launches of a problem, which have room for it, and prepares
+// it. Its kernel is in one of the pipeline's units, which are loaded. CUDA_REFUSED: it cannot be launched.
 int pipeline_read_stage(struct pipeline *, struct pipeline_part *, const struct device_problem *,
                         const struct candidate *, const struct stage_call *, struct error *);

@@ -1,16 +1,16 @@
-// Reading the stages of a candidate: launches with their arguments, a library's calls, functions of the user's.
+// Reads the stages of a candidate: launches with their arguments, library calls, and user functions.
 #include "tuner/gpu/pipeline.h"
 
 #include "tuner/gpu/addresses.h"
 
-// -1: it is missing. A zero size is refused at launch.
+// -1: the size is missing. A size of zero is refused at launch.
 static void read_triple(const int64_t from[3], unsigned out[3])
 {
     for (size_t i = 0; i < 3; i++)
         out[i] = from[i] == -1 ? 1 : from[i] < 0 || from[i] > UINT32_MAX ? 0 : (unsigned)from[i];
 }
 
-// Encoded here, moved at launches that use copies of the memory.
+// Tensor maps are encoded here, and moved for launches that use other copies of the memory.
 static int read_tensor_map(struct pipeline_launch *s, const struct device_problem *problem,
                            const struct stage_argument *from, struct error *err)
 {
@@ -57,7 +57,7 @@ static int read_object(struct pipeline_launch *s, const struct device_problem *p
     return 0;
 }
 
-// A struct or a vector by value.
+// Reads a struct or a vector by value.
 static int read_bytes(struct pipeline_launch *s, const struct device_problem *problem,
                       const struct stage_argument *from, struct error *err)
 {
@@ -113,7 +113,7 @@ static const char *bound_buffer(const struct stage_call *from, const char *role)
     return "";
 }
 
-// A library's call: roles bound to this problem's buffers and to numbers, checked, and the library made ready.
+// Reads a library call: binds roles to this problem's buffers and to numbers, checks them, and prepares the library.
 static int read_library_stage(struct pipeline_part *part, const struct device_problem *problem,
                               const struct stage_call *from, struct error *err)
 {
@@ -149,7 +149,7 @@ static int read_arguments(struct pipeline_launch *s, const struct device_problem
     return failed;
 }
 
-// A function of the user's, made ready for this problem.
+// Reads a user function and opens it for this problem.
 static int read_program(struct pipeline_part *part, const struct device_problem *problem, const char *baseline,
                         const struct stage_call *from, struct error *err)
 {

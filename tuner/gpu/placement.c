@@ -5,7 +5,7 @@
 #include "tuner/base/entropy.h"
 #include "tuner/gpu/addresses.h"
 
-// Room in which an address is drawn.
+// SLACK: the room within which an address is drawn.
 enum { SLACK = 4096, IMAGE_ALIGNMENT = 1024 };
 static const uint64_t hole = 4ull << 30;
 
@@ -19,7 +19,7 @@ static size_t room_of(const struct placement *p, const struct workload *w, size_
     return round_up(SLACK + p->guard + most + p->guard, SLACK) + SLACK;
 }
 
-// Textures over a buffer's memory need more than is promised for pointers, and objects for each address.
+// Textures over a buffer's memory need more alignment than is promised for pointers, and an object for each address.
 static bool is_fixed(const struct workload *w, size_t i)
 {
     for (size_t k = 0; k < w->problem_count; k++) {
@@ -29,7 +29,7 @@ static bool is_fixed(const struct workload *w, size_t i)
     return false;
 }
 
-// Slots in drawn order, the pieces of memory between them cut at drawn places.
+// Reserves memory for the slots in random order, cut into pieces at random places between slots.
 static int reserve(struct placement *p, struct workload *w, struct error *err)
 {
     size_t order[BUFFERS_MAX], piece_of[BUFFERS_MAX] = {0}, offset[BUFFERS_MAX] = {0},
@@ -88,7 +88,7 @@ void placement_draw(struct placement *p, const struct workload *w)
     uint64_t address[BUFFERS_MAX];
     for (size_t i = 0; i < p->count; i++) {
         uint64_t first = round_up(p->slot[i], IMAGE_ALIGNMENT) + p->guard;
-        // Mostly odd multiples of the alignment, but not in all buffers, because kernels may align all by the first.
+        // Mostly odd multiples of the alignment, but not for all buffers, because kernels may align all by the first.
         uint64_t multiple = 2 * entropy_below(SLACK / 4 / p->alignment) + (entropy_below(4) > 0);
         address[i] = is_fixed(w, i) ? first : first + p->alignment * multiple;
     }

@@ -33,7 +33,7 @@ static int measure(struct workload *w, struct error *err)
     return failed;
 }
 
-// Infinite where a peak is unknown, 0 where nothing is known about the problem.
+// Infinite if a peak is unknown, 0 if nothing is known about the problem.
 static double least_time(struct workload *w, const struct device_problem *p, struct error *why)
 {
     struct operation_least least = {0};

@@ -1,21 +1,22 @@
-// Whether a time that was measured is possible at all: it is compared with the least work of the operation
-// (struct operation_least) at the device's peaks (peaks.h). Costs nothing as long as times are slower than the data
-// sheet allows; the first faster one makes the worker measure the ceilings, once a job, before it is refused.
+// Whether a measured time is possible at all: it is compared with the time that the operation's least work (struct
+// operation_least) takes at the device's peaks (peaks.h). This costs nothing as long as no time is shorter than the
+// data sheet allows. At the first shorter one, the worker measures the ceilings, once per job, before it refuses the
+// time.
 #pragma once
 
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/workload_data.h"
 #include "tuner/protocol/job_message.h"
 
-// Judges the seconds that one launch on a problem took: *status is STATUS_OK, or STATUS_IMPLAUSIBLE with the reason. No
-// time is refused where the reference is no operation. Fails only if the device does.
+// Judges the time of one launch on a problem (s): *status is STATUS_OK, or STATUS_IMPLAUSIBLE with the reason. No time
+// is refused if the reference is not an operation. Fails only if the device does.
 int plausibility_check(struct workload *, size_t problem, double time, enum trial_status *status, struct error *reason,
                        struct error *err);
 
-// Takes the time of a library whose result was right. If that is implausible, the least work is estimated wrongly:
-// nothing is refused on this problem from then on, and a note on stderr says so.
+// Takes the time of a library whose result was right. If this time is implausible, the estimate of the least work is
+// wrong: from then on, no time is refused on this problem, and a note on stderr says so.
 int plausibility_trust(struct workload *, size_t problem, const char *library, double time, struct error *err);
 
-// The least seconds of every tuned problem, by the data sheet, and what takes them. Empty where the reference is
-// no operation.
+// The least time of every tuned problem according to the data sheet (s), and what limits it. Empty if the reference is
+// not an operation.
 const struct least_time *plausibility_least(struct workload *, size_t *count, struct arena *);

@@ -1,5 +1,5 @@
-// See program_call.h. The handlers of signals write an answer that is made of pieces prepared before, and call nothing
-// but write and _exit.
+// See program_call.h. The signal handlers write an answer that consists of prepared pieces, and call nothing but write
+// and _exit.
 #include "tuner/gpu/program_call.h"
 
 #include <signal.h>
@@ -22,7 +22,7 @@ struct program_call {
 static int answers = -1;
 static char id_text[64], limited[NAME_MAX_BYTES];
 static struct program_call *volatile running;
-static bool opened;        // a program: before, there is nothing to be late
+static bool opened;        // whether a program has been opened; until then, nothing can be late
 static double limit_asked; // s
 
 static void put(const char *text)
@@ -59,7 +59,7 @@ static void on_fault(int number)
     struct program_call *p = running;
     for (int i = 0; p && i < FAULTS; i++)
         if (faults[i].number == number) last_words(p->baseline, faults[i].words);
-    signal(number, SIG_DFL); // not the program's
+    signal(number, SIG_DFL); // not the program's handler
     raise(number);
 }
 
@@ -71,7 +71,7 @@ static void on_alarm(int number)
 
 static void watch_faults(void)
 {
-    static char stack[1 << 16]; // where the program's own has overflowed
+    static char stack[1 << 16]; // for when the program's own stack has overflowed
     const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&other, NULL);
     for (int i = 0; i < FAULTS; i++) {
@@ -87,7 +87,7 @@ void program_call_answers(int file, const json_t *id)
     snprintf(id_text, sizeof id_text, "%s", text ? text : "");
 }
 
-// A name as JSON; "?" where it is too long.
+// A name as JSON; "?" if it is too long.
 static void quote(const char *name, char out[NAME_MAX_BYTES])
 {
     autojson json_t *string = json_string(name);
@@ -130,7 +130,7 @@ int program_call_open(struct program_call **out, const char *baseline, const str
     if (stage->size_count > SIZES_MAX) return error_set(err, "more than %d sizes", SIZES_MAX);
     for (size_t i = 0; i < stage->size_count; i++) p->sizes[i] = stage->sizes[i];
     watch_faults();
-    running = p; // its constructors
+    running = p; // while its constructors run
     void *library = library_open(path, false, false, &why);
     running = NULL;
     if (!library) return cuda_refuse(err, "cannot open the library: %s", why.message);

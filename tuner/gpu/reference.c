@@ -26,7 +26,7 @@ bool reference_is_fixed(const struct workload *w)
     return w->reference.kind == IMPLEMENTATION_FILES;
 }
 
-// The value that belongs to a name; `fallback` where the list has none.
+// The value that belongs to a name; `fallback` if the list has none.
 static const char *pair_value(const struct record_named_text *list, size_t count, const char *name,
                               const char *fallback)
 {
@@ -68,7 +68,7 @@ static bool has_role(const struct workload *w, const struct device_problem *p, c
     return !w->operation;
 }
 
-// Whether an output that no operation bounds gets a bound by its rows; a single row needs one number only.
+// Whether an output without an operation's bound gets a bound for each row; a single row needs only one number.
 static bool is_relative_to_rows(const struct workload *w, const struct device_buffer *b)
 {
     const struct verify_settings *v = &w->settings.verify;
@@ -79,7 +79,7 @@ int reference_prepare(struct workload *w, struct device_problem *p, struct error
 {
     size_t total = 0;
     const bool kept =
-        w->settings.verify.deterministic && p->filled < &p->set[SET_MIXED]; // bits of runs on mixed sets differ
+        w->settings.verify.deterministic && p->filled < &p->set[SET_MIXED]; // bits of runs on mixed sets may differ
     bool none = w->reference.kind == IMPLEMENTATION_NONE ||
                 (w->reference.kind == IMPLEMENTATION_LIBRARY && !*w->reference.function);
     for (int pass = 0; pass < 2; pass++) {
@@ -110,7 +110,7 @@ int reference_prepare(struct workload *w, struct device_problem *p, struct error
 
 // ---- by operation --------------------------------------------------------------------------------------------------
 
-// What is expected of the buffer that plays an output's role.
+// The bound of the buffer that plays an output's role.
 static struct bound *bound_of_role(struct device_problem *p, int role)
 {
     return &p->filled->bound[device_problem_buffer(p, role) - p->buffers.list];
@@ -201,7 +201,7 @@ static int by_operation(struct workload *w, size_t number, struct error *err)
 
 // ---- by another kernel, files --------------------------------------------------------------------------------------
 
-// For references without their own bound.
+// Sets bounds for references without their own.
 static int plain_bounds(struct workload *w, struct device_problem *p, struct error *err)
 {
     const struct verify_settings *v = &w->settings.verify;
@@ -219,7 +219,7 @@ static int plain_bounds(struct workload *w, struct device_problem *p, struct err
         if (failed) return failed;
         double u = element_roundoff(b->view.type);
         if (element_saturates(
-                b->view.type)) { // a neighbour of the expected value, and FP32's error before the rounding
+                b->view.type)) { // allows a neighbour of the expected value, and FP32's error before rounding
             const unsigned char smallest = 1;
             p->filled->bound[i].per_value = v->tolerance * 2 * u;
             p->filled->bound[i].floor = v->tolerance * element_load(b->view.type, &smallest);
@@ -286,7 +286,8 @@ static int by_files(struct workload *w, size_t number, struct error *err)
     return 0;
 }
 
-// What is compared of the outputs. Of the rest nothing is expected: a reference may leave anything there.
+// Sets which parts of the outputs are compared. Nothing is expected of the rest, because a reference may leave anything
+// there.
 static int set_parts(struct workload *w, struct device_problem *p, struct error *err)
 {
     int failed = 0;
@@ -301,7 +302,7 @@ static int set_parts(struct workload *w, struct device_problem *p, struct error 
         if (!buffer_is_output(b)) continue;
         if (*compared == n) continue;
         bound->part = part;
-        p->unbounded = true; // what is not compared need not be computed
+        p->unbounded = true; // elements that are not compared need not be computed
         if (bound->expected && (failed = support_drop(w->support, bound->expected, n, part, err))) break;
         if (p->filled == &p->set[0] && !p->said_part[i])
             fprintf(stderr, "problem %s: %lld of the %lld elements of %s are compared\n", p->name, (long long)*compared,
@@ -311,7 +312,7 @@ static int set_parts(struct workload *w, struct device_problem *p, struct error 
     return failed;
 }
 
-// Warns of an error that is allowed everywhere and about as large as what is expected. And draws some expected numbers
+// Warns if the error that is allowed everywhere is about as large as expected values. Also draws some expected numbers
 // for CONTENT_NEAR.
 static int look_at_sizes(struct workload *w, struct device_problem *p, struct error *err)
 {
@@ -349,8 +350,8 @@ static int look_at_sizes(struct workload *w, struct device_problem *p, struct er
     return failed;
 }
 
-// Other values than those of the job's fills must leave room in the outputs' types for what is expected, and for larger
-// partial results: a right kernel could not be told from a wrong one otherwise.
+// Values other than those of the job's fills must leave room in the outputs' types for expected values, and for larger
+// partial results. Otherwise a right kernel could not be told from a wrong one.
 static int look_at_range(struct workload *w, struct device_problem *p, struct error *err)
 {
     enum { ROOM = 16, CHUNK = 4096 };
@@ -374,7 +375,7 @@ static int look_at_range(struct workload *w, struct device_problem *p, struct er
     return 0;
 }
 
-// From here on only the comparing kernels can read the expected values.
+// From here on, only the comparing kernels can read the expected values.
 static int hide(struct workload *w, struct device_problem *p, struct error *err)
 {
     int failed = 0;

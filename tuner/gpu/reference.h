@@ -1,22 +1,21 @@
 // Where expected values come from: an operation (by cuBLAS or on the CPU), another kernel, a function in a shared
-// library, a command, .npy files, or nowhere. Each computes a problem's expected outputs from its inputs as they lie on
-// the device, and decides what error is allowed.
+// library, a command, .npy files, or nowhere. Each computes a problem's expected outputs from its inputs on the device,
+// and decides what error is allowed.
 //
-// An operation brings its own bound. Elsewhere the job's absolute and relative errors apply, zero being zero (`exact`,
-// which holds for operations too); if it gives none, an absolute error of 64 unit roundoffs of the largest expected
-// value, which suits results of moderate sums only.
+// An operation has its own bound. For other references, the job's absolute and relative errors apply, where zero means
+// zero (`exact`, which holds for operations too). If the job gives none, the bound is an absolute error of 64 unit
+// roundoffs of the largest expected value, which suits only results of moderate sums.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"
 
-// Allocates what the outputs of the set `filled` need. The memory belongs to the problem.
+// Allocates what the outputs of the set `filled` need for their expected values. The memory belongs to the problem.
 int reference_prepare(struct workload *, struct device_problem *, struct error *err);
-// Computes the expected values of one problem from the set `filled`, which lies in the first copy, and masks them.
-// Waits.
+// Computes the expected values of one problem from the set `filled`, which is in the first copy, and masks them. Waits.
 int reference_compute(struct workload *, size_t problem, struct error *err);
 // Whether expected values are fixed, so that the inputs must not be filled from another seed.
 bool reference_is_fixed(const struct workload *);
-// Whether they are computed on the CPU, which makes them worth keeping from run to run.
+// Whether expected values are computed on the CPU, which makes them worth keeping from run to run.
 bool reference_is_slow(const struct workload *);
 // The operation's view of a problem: operands and values by role.
 int reference_bind(struct workload *, struct device_problem *, struct error *err);

@@ -49,7 +49,7 @@ bool reference_cache_path(const struct workload *w, const struct device_problem 
            snprintf(path, REFERENCE_CACHE_PATH_MAX, "%s/reference-%s", folder, digest) < REFERENCE_CACHE_PATH_MAX;
 }
 
-// Both ways through a file: the same arrays in the same order, and their hash. NULL ones are skipped.
+// Reading or writing a file: the same arrays in the same order, and their hash. NULL arrays are skipped.
 struct stream {
     FILE *file;
     struct hash *hash;
@@ -60,7 +60,7 @@ static bool move(struct stream *s, void *const *data, const size_t *bytes, size_
 {
     for (size_t i = 0; i < count; i++) {
         if (!data[i] || !bytes[i]) continue;
-        // One way for as long as the file is open.
+        // The direction is the same for as long as the file is open.
         // cppcheck-suppress IOWithoutPositioning
         if ((s->write ? fwrite(data[i], bytes[i], 1, s->file) : fread(data[i], bytes[i], 1, s->file)) != 1)
             return false;
@@ -101,7 +101,7 @@ void reference_cache_write_arrays(const char *path, void *const *data, const siz
     if (!good || rename(temporary, path)) unlink(temporary);
 }
 
-// All that is kept of expected values.
+// Lists everything that is kept of expected values.
 enum { PARTS = 6, PARTS_MAX = PARTS * OPERATION_ROLES_MAX };
 static size_t list_parts(const struct workload *w, const struct device_problem *p, struct operation_expected *expected,
                          void *data[PARTS_MAX], size_t bytes[PARTS_MAX])

@@ -1,10 +1,10 @@
-// A reference that is a command of the user's. It gets a fresh folder as its last argument:
+// A reference that is a user's command. It gets a new folder as its last argument:
 //
 //     job.json      the problem's name, the seed, sizes and scalars, inputs and outputs with file, type and shape
 //     in/x.npy      each input, and each inout buffer as it is before a launch; bf16 as f4
 //     out/y.npy     to be written: each output, in any type of numbers
 //
-// and runs in the job file's folder. Its output files are kept by content, in the folder of the compile cache.
+// It runs in the job file's folder. Its output files are kept by content, in the folder of the compile cache.
 #include "tuner/gpu/reference_library.h"
 
 #include <errno.h>
@@ -26,10 +26,10 @@ struct command_run {
     struct workload *w;
     struct device_problem *p;
     const char *text, *folder; // as in the request
-    char *work;                // the folder that it gets
+    char *work;                // the folder that the command gets
     void *values[BUFFERS_MAX]; // of outputs: dense doubles or int64_t
     size_t bytes[BUFFERS_MAX];
-    char inputs[BUFFERS_MAX][HASH_TEXT_SIZE]; // of inputs: hash of the file as it was written
+    char inputs[BUFFERS_MAX][HASH_TEXT_SIZE]; // of inputs: hash of the file that we wrote
 };
 
 static const char *path_in(const struct command_run *c, const char *folder, const char *name, char path[PATH_MAX])
@@ -105,7 +105,7 @@ static int write_inputs(struct command_run *c, struct error *err)
 
 // ---- running it ----------------------------------------------------------------------------------------------------
 
-// The end of what it printed, in whole lines.
+// The end of the command's output, in whole lines.
 static const char *last_lines(char *output)
 {
     size_t length = strlen(output);
@@ -114,14 +114,14 @@ static const char *last_lines(char *output)
     return from ? from + 1 : length > LAST_WORDS ? output + length - LAST_WORDS : output;
 }
 
-// The signal that ended it, or a program that the shell ran; 0: none.
+// The signal that ended the shell or the program that it ran; 0: none.
 static int signal_of(int status)
 {
     if (WIFSIGNALED(status)) return WTERMSIG(status);
     return WEXITSTATUS(status) > 128 && WEXITSTATUS(status) < 128 + SIGRTMAX ? WEXITSTATUS(status) - 128 : 0;
 }
 
-// *said, which the caller frees: what it printed.
+// *said: the command's output, which the caller frees.
 static int run(const struct command_run *c, char **said, struct error *err)
 {
     double timeout = c->w->reference.timeout;
@@ -174,7 +174,7 @@ static int check_shape(const struct npy *npy, const struct device_buffer *b, str
                             (long long)b->view.rows, (long long)b->view.cols);
 }
 
-// NaN can be right only where inputs have it.
+// NaN can be right only if inputs contain it.
 static bool may_be_nan(const struct device_problem *p)
 {
     for (size_t i = 0; i < p->buffers.count; i++)
@@ -203,7 +203,7 @@ static int read_output(const struct command_run *c, size_t i, struct error *err)
     return failed;
 }
 
-// "the reference command 'x': ..", and the end of what it printed.
+// "the reference command 'x' has ended, but ..", with the end of its output.
 static int blame(const struct command_run *c, char *said, struct error *err)
 {
     const char *last = last_lines(said);
@@ -242,7 +242,8 @@ static int compute(struct command_run *c, const char *description, struct error 
     return failed;
 }
 
-// The file that keeps the values: by the command and the files that it names, and by all that it is told.
+// The file that keeps the values. Its name depends on the command, the files that the command names, and all of its
+// input.
 static int cache_path(struct command_run *c, const char *description, char path[PATH_MAX], struct error *err)
 {
     const char *cache = c->w->reference.cache;

@@ -7,7 +7,7 @@ static struct sweetspot_array in_own_layout(const struct device_buffer *b, int o
                                     NULL};
 }
 
-// An array for each buffer that holds contents before a launch; none for scratch.
+// Adds an array for each buffer that holds contents before a launch, but none for scratch.
 static void add_contents(struct library_call *c, const struct device_problem *p, int output, bool written)
 {
     for (size_t i = 0; i < p->buffers.count; i++) {
@@ -35,7 +35,7 @@ static int reports_failure(const struct workload *w, const char *function, struc
 
 // ---- expected values -----------------------------------------------------------------------------------------------
 
-// Element i, in the order of rows, of data with the buffer's layout, as a double or an int64_t.
+// Converts data in the buffer's layout to dense rows of double or int64_t.
 static void widen(const struct device_buffer *b, const void *data, void *wide)
 {
     bool floats = element_is_float(b->view.type);
@@ -50,7 +50,7 @@ static void widen(const struct device_buffer *b, const void *data, void *wide)
         }
 }
 
-// Inputs as they lie on the device; outputs dense and wide, with the first contents of those that are inputs too.
+// Reads inputs as they are on the device; outputs are dense and wide, with initial contents if they are inputs too.
 static int read_arrays(struct workload *w, const struct device_problem *p, struct library_call *c, struct error *err)
 {
     int failed = 0;
@@ -103,7 +103,7 @@ int reference_library_compute(struct workload *w, size_t problem, struct error *
 
 // ---- inputs --------------------------------------------------------------------------------------------------------
 
-// Whether the padding of each row, which is a guard, is what it was. -1 with the row.
+// Whether the padding of each row, which is a guard, is unchanged. Otherwise -1, with the row in the message.
 static int check_padding(const struct device_buffer *b, const char *now, const char *before, const char *function,
                          struct error *err)
 {
@@ -115,7 +115,7 @@ static int check_padding(const struct device_buffer *b, const char *now, const c
     return 0;
 }
 
-// Calls it on what `before` holds. The result is in `c`.
+// Calls "generate" on the contents of `before`. The result is in `c`.
 static int generate(struct workload *w, const struct device_problem *p, struct library_call *c,
                     const unsigned char *before, uint64_t seed, struct error *err)
 {
@@ -126,7 +126,7 @@ static int generate(struct workload *w, const struct device_problem *p, struct l
     return !failed && answer.returned ? reports_failure(w, function, err) : failed;
 }
 
-// Names the array whose bytes differ from those of the call before.
+// Names the array whose bytes differ from those of the previous call.
 static int compare_calls(const struct library_call *c, const unsigned char *once, const char *function,
                          struct error *err)
 {

@@ -4,7 +4,7 @@
 #include "tuner/base/stats.h"
 
 enum { SMALLEST_BATCH = 4, FIRST_BATCH = 3 };
-// A candidate this much slower than the best is not among the first.
+// A candidate slower than the best by this factor is not among the first.
 static const double clearly_slower = 1.02;
 
 void sampler_begin(struct sampler *s, const struct measure_settings *settings, double best, double *times)
@@ -18,14 +18,15 @@ void sampler_begin(struct sampler *s, const struct measure_settings *settings, d
     if (s->settings.min_samples > s->settings.max_samples) s->settings.min_samples = s->settings.max_samples;
 }
 
-// Where being slow begins.
+// A candidate above this time is slow.
 static double cutoff(const struct sampler *s)
 {
     return s->best > 0 && s->settings.slow_factor > 0 ? s->best * s->settings.slow_factor : (double)INFINITY;
 }
 
-// Whether the median is certainly above clearly_slower times the best. Of fewer than six samples no interval of ranks
-// covers the median with 95%; Student's t says median - 1.5 * range for three of them, and less for more.
+// Whether the median is certainly above clearly_slower times the best. With fewer than six samples, no interval of
+// ranks covers the median with 95%. Student's t gives median - 1.5 * range for three samples, and a smaller margin for
+// more.
 static bool is_behind(const struct sampler *s, double median, double low, double high)
 {
     if (!(s->best > 0) || s->count < FIRST_BATCH) return false;
@@ -52,7 +53,7 @@ size_t sampler_wanted(const struct sampler *s)
     if (s->spent >= set->max_time) return 0;
     double width = (high - low) / 2 / median;
     if (width <= set->precision) return 0;
-    // The width shrinks with the square root of the count. At most as many again as there are: widths of few samples
+    // The width shrinks with the square root of the count. At most doubles the count, because widths from few samples
     // are themselves uncertain.
     double wish = (double)s->count * (pow(width / set->precision, 2) - 1);
     size_t n = wish < SMALLEST_BATCH ? SMALLEST_BATCH : wish > (double)s->count ? s->count : (size_t)wish;

@@ -1,10 +1,10 @@
 // When to stop sampling: the decisions of a measurement without the measuring, so that they can be tested with made-up
-// clocks. Samples arrive in batches; after each the sampler says how many more it wants.
+// times. Samples arrive in batches. After each batch, the sampler says how many more it wants.
 //
-// It wants min_samples, and then more until the 95% interval of the median is narrower than the requested precision, or
-// the samples or the time are used up. Where a best time is known, it begins with three samples and ends as soon as the
-// candidate is certainly more than 2% slower: it has no chance in the final, and its time is known well enough to learn
-// from.
+// The sampler wants min_samples, and then more until the 95% interval of the median is narrower than the requested
+// precision, or max_samples or max_time is reached. If a best time is known, it begins with three samples and stops as
+// soon as the candidate is certainly more than 2% slower. Such a candidate has no chance in the final, and its time is
+// known well enough to learn from.
 #pragma once
 
 #include "tuner/base/settings.h"
@@ -16,15 +16,15 @@ struct measurement {
     size_t count;
     double shown[SAMPLER_SHOWN]; // some of the samples, in the order taken
     size_t shown_count;
-    bool slow;      // cut off: beyond slow_factor times the best
+    bool slow;      // cut off: slower than slow_factor times the best
     bool throttled; // some samples were taken while the device was slowed down, even after retaking
-    double power;   // W, mean of the readings while it was measured; 0: there is none
+    double power;   // W, mean of the readings during the measurement; 0: there is none
     double energy;  // J for one execution at that power; 0: the measurement was too short
 };
 
 struct sampler {
     struct measure_settings settings;
-    double best;   // s, of the best candidate; 0: none is known
+    double best;   // the best candidate's time (s); 0: unknown
     double *times; // the caller's, room for max_samples (1 at least)
     size_t count;
     double spent; // s of GPU time
@@ -33,35 +33,36 @@ struct sampler {
 };
 
 void sampler_begin(struct sampler *, const struct measure_settings *, double best, double *times);
-// A first, single time: marks the candidate slow if it is beyond slow_factor times the best.
+// Takes a first, single time: marks the candidate slow if this exceeds slow_factor times the best.
 void sampler_screen(struct sampler *, double time);
 // How many samples to take next; 0: done.
 size_t sampler_wanted(const struct sampler *);
-// A batch that took `spent` seconds. A batch taken while throttled is dropped, unless that has happened too often or
-// has taken twice the time allowed: a hot device takes a while to cool, and a measurement must end.
+// Adds a batch that took `spent` seconds. A batch taken while throttled is dropped, unless that has happened too often
+// or twice the allowed time is over: a hot device takes a while to cool, and a measurement must end.
 void sampler_add(struct sampler *, const double *times, size_t n, double spent, bool throttled);
 void sampler_result(const struct sampler *, struct measurement *);
 
 // ---- early stop ---------------------------------------------------------------------------------------------------
 //
-// What a candidate's first launch says about its time. The first launch after loading is longer than the later ones, by
-// a share that depends on the device, the problem and how long a launch takes; it is learned from the candidates that
-// were measured in full. If the first launch is too long even after that, the candidate ends there.
+// What a candidate's first launch says about its time. The first launch after loading takes longer than later ones.
+// Their ratio depends on the device, the problem and the length of a launch, and is learned from the candidates that
+// were measured in full. If the first launch is too long even when divided by this ratio, the candidate's trial ends
+// there.
 
 enum { EARLY_STOP_KEPT = 32, EARLY_STOP_LEAST = 8 };
 
-// s. A launch of this length warms the device up by itself, and a disturbance is a small part of it.
+// s. A launch this long warms up the device by itself, and a disturbance is a small part of it.
 extern const double early_stop_long_launch;
 
-// Of one problem. Zeroed: nothing is known.
+// For one problem. Zeroed: nothing is known.
 struct early_stop {
     double share[EARLY_STOP_KEPT]; // first launch over median, of the candidates last measured
-    size_t count;                  // of all that were ever learned
+    size_t count;                  // of all candidates learned from so far
 };
 
-// A candidate's first launch and the median of its samples (s).
+// Learns from a candidate's first launch and the median of its samples (s).
 void early_stop_learn(struct early_stop *, double first, double median);
-// What the median of a candidate with this first launch will hardly be below: the largest share of the last
-// EARLY_STOP_KEPT candidates is taken off. A new share is beyond all of n others with a probability of 1/(n+1). 0 while
-// fewer than EARLY_STOP_LEAST candidates are known.
+// A bound below which the median of a candidate with this first launch is unlikely to be: the first launch divided by
+// the largest share of the last EARLY_STOP_KEPT candidates. A new share exceeds all of n others with probability
+// 1/(n+1). 0 while fewer than EARLY_STOP_LEAST candidates are known.
 double early_stop_bound(const struct early_stop *, double first);

@@ -8,13 +8,13 @@
 #include "tuner/gpu/workload.h"
 
 enum { SIZES_OF_BEST = 3 };
-// Of the device's memory, one part of so many stays free.
+// One part in LEFT_OF of the device's memory stays free.
 enum { LEFT_OF = 32 };
 static const struct soak_budget soak_of_some = {12, 24, 0.02}, soak_of_all = {32, 96, 0.1};
 
 static const char advice[] = "'verification.supported' says which sizes a kernel is made for";
 
-// Whether the reference kept to its buffers, which another's kernel may not do at sizes that its author did not try.
+// Whether the reference stayed within its buffers. A kernel may fail to do so at sizes that its author did not try.
 static int check_reference(struct workload *s, struct error *err)
 {
     enum trial_status status;
@@ -45,7 +45,7 @@ void sizes_close(struct workload *w)
     w->sizes = NULL;
 }
 
-// The work of up to `most` of the sizes, drawn.
+// Chooses up to `most` of the sizes at random, and sets their work.
 static size_t choose(struct workload *s, struct pipeline *pipeline, size_t most, struct work *works)
 {
     size_t chosen = 0, left = 0;

@@ -13,7 +13,7 @@ const struct soak_budget soak_of_best = {64, 64, 0.1}, soak_of_finalist = {64, 3
                          soak_of_process = {16, 64, 0.1};
 
 enum { BATCH = 16, FIRST_BATCH = 2 };
-// How far the fewest launches may exceed the time.
+// The factor by which the least number of launches may exceed the time.
 static const double over_budget = 4;
 static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, left_share = 0.5,
                     mixed_share = 0.5, loaded_share = 0.4, again_share = 0.5;
@@ -35,7 +35,7 @@ struct soak {
     unsigned most, launched;
     double budget;
     size_t problems[WORKLOAD_PROBLEMS_MAX], problem_count;
-    double seconds[WORKLOAD_PROBLEMS_MAX]; // of one launch on each problem in the last pass; 0: it was not part of it
+    double seconds[WORKLOAD_PROBLEMS_MAX]; // of one launch on each problem in the last pass; 0: not in that pass
     struct soak_launch first, batch[BATCH];
 };
 
@@ -45,8 +45,8 @@ static unsigned draw_set(const struct device_problem *p)
     return (unsigned)entropy_below(p->buffers.sets);
 }
 
-// `before`: the launch before it in a batch, or NULL. A launch at drawn addresses is often followed by one that differs
-// from it in a piece of one buffer only: a kernel may know no more than its last launch.
+// `before`: the previous launch of the batch, or NULL. A launch at drawn addresses is often followed by one that
+// differs from it only in a piece of one buffer, because a kernel may remember only its last launch.
 static struct soak_launch draw(const struct soak *s, const struct soak_launch *before)
 {
     struct soak_launch l = {.problem = s->problems[entropy_below(s->problem_count)]};
@@ -61,8 +61,8 @@ static struct soak_launch draw(const struct soak *s, const struct soak_launch *b
     return l;
 }
 
-// What outputs and scratch hold before a launch. They may be as the last launch there left them if it worked on other
-// data, so that no answers lie there that this one could keep.
+// The key of what outputs and scratch hold before a launch. They may be as the last launch there left them if it worked
+// on other data, because then they contain no results that this launch could keep.
 static uint64_t draw_key(const struct soak *s, const struct soak_launch *l)
 {
     const struct placement *p = s->w->placement;
@@ -71,7 +71,7 @@ static uint64_t draw_key(const struct soak *s, const struct soak_launch *l)
     return other && entropy_unit() < left_share ? CONTENT_LEFT : buffers_key(BUFFERS_LEAVE);
 }
 
-// One of the launches, which of several is drawn, decides on the size of the load's blocks.
+// One launch of the problem, drawn at random, determines the size of the load's blocks.
 static int begin_load(struct soak *s, size_t problem, struct error *err)
 {
     const struct pipeline_part *part = &s->pipeline->parts[problem];
@@ -82,7 +82,7 @@ static int begin_load(struct soak *s, size_t problem, struct error *err)
     return support_load_begin(s->w->support, &beside, err);
 }
 
-// Whether a launch after another one needs nothing to be restored.
+// Whether nothing must be restored between two launches.
 static bool is_repeatable(const struct buffers *in)
 {
     bool repeatable = true;
@@ -105,14 +105,14 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     if (failed) return failed;
     pipeline_place(s->pipeline, l->problem, in);
     failed = buffers_write_guards(in, (int)l->copy, buffers_key(0), err);
-    if (failed && l->placed) w->placement->holds = w->placement->problem_count; // it lies there without guards
+    if (failed && l->placed) w->placement->holds = w->placement->problem_count; // the data there has no guards
     if (!failed) failed = buffers_restore(in, &l->copy, 1, key, err);
     if (!failed) failed = mixed_data_restored(&w->problems[l->problem], in, l->copy, err);
     if (!failed) failed = work_begin(&work, shift, err);
     if (!failed && entropy_unit() < poisoned_share) failed = support_poison(w->support, (uint32_t)entropy_draw(), err);
     if (!failed && l->loaded) failed = begin_load(s, l->problem, err);
     if (!failed) failed = work.enqueue(work.self, shift, err);
-    // What stages that are not timed have left must still be there for the next launch.
+    // The results of untimed stages must still be there for the next launch.
     if (!failed && work.prepare && is_repeatable(in)) failed = work.enqueue(work.self, shift, err);
     if (!failed && l->loaded) failed = support_load_end(w->support, err);
     if (!failed && work.copy) failed = work.copy(work.self, shift, true, err);
@@ -123,7 +123,7 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     return failed;
 }
 
-// What a launch has that the first one had not.
+// Describes how a launch differs from the first one.
 static void describe(const struct soak *s, const struct soak_launch *l, char *to, size_t size)
 {
     const struct soak_launch *f = &s->first;
@@ -144,7 +144,7 @@ static void describe(const struct soak *s, const struct soak_launch *l, char *to
     snprintf(to + n, size - (size_t)n, n ? ")" : "");
 }
 
-// The verdicts of a batch; the first launch that was not right decides.
+// The verdict on a batch: that on the first launch that was not right.
 static void verdict(struct soak *s, unsigned before, unsigned count, enum trial_status *status, struct error *reason)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -160,7 +160,7 @@ static void verdict(struct soak *s, unsigned before, unsigned count, enum trial_
     }
 }
 
-// A batch, ended by a wait: of `most` launches, or fewer where these fill the time that is left; at least one.
+// Runs a batch and waits: `most` launches, or fewer if they fill the time that is left, but at least one.
 static int run_batch(struct soak *s, unsigned most, double left, enum trial_status *status, struct error *reason,
                      struct error *err)
 {
@@ -203,7 +203,7 @@ int soak_run(struct workload *w, struct pipeline *pipeline, const struct soak_bu
     }
     while (s.problem_count && !failed && *status == STATUS_OK && s.launched < s.most) {
         double limit = budget->seconds * (s.launched < budget->least ? over_budget : 1);
-        double fit = s.launched ? (limit - spent) / (spent / s.launched) : FIRST_BATCH; // by what launches took so far
+        double fit = s.launched ? (limit - spent) / (spent / s.launched) : FIRST_BATCH; // from the launches so far
         if (fit < 1) break;
         unsigned count = fit < BATCH ? (unsigned)fit : BATCH, left = s.most - s.launched;
         failed = run_batch(&s, count < left ? count : left, limit - spent, status, reason, err);

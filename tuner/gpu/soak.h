@@ -1,19 +1,19 @@
-// Many launches of a candidate in one loaded module, as a program makes them: problem, data and memory change from
+// Many launches of a candidate in one loaded module, as a program would make them: problem, data and memory change from
 // launch to launch, and nothing is restored that the job does not promise.
 //
-//     draw problem, memory and data -> inputs to that address, where others lie -> dirt -> launch -> [compared]
+//     draw problem, memory and data -> inputs to that address, over older ones -> dirt -> launch -> [compared]
 //
-// Half of the launches work on the problem's own copies, the others in the placement (placement.h): at drawn addresses,
-// each of which holds all problems and all sets of data in turn, the mixed one (mixed_data.h) included. Addresses are
-// drawn again for every batch. Two of five launches run during other work on the device (support.h), which mostly
-// begins before them: sleeps in place of barriers, missing waits and races at borders of tiles then show. All of
-// these launches are judged, all on mixed data, a drawn third of the others, and the last one of each batch.
+// Half of the launches work on the problem's own copies, the others in the placement (placement.h). Its random
+// addresses hold all problems and all sets of data in turn, including the mixed ones (mixed_data.h). New addresses are
+// drawn for every batch. Two in five launches run during other work on the device (support.h), which mostly begins
+// before them: this exposes sleeps in place of barriers, missing waits and races at borders of tiles. All of these
+// launches are judged, as are all launches on mixed data, the last one of each batch, and a random third of the others.
 #pragma once
 
 #include "tuner/gpu/pipeline.h"
 
-// At least `least` launches, then more until the time is up, but at most `most`. Both ends yield to a hard limit of
-// four times the time, by which the last launch has begun.
+// At least `least` launches, then more until the time is up, but at most `most`. A hard limit of four times the time
+// overrides `least`: the last launch begins before it.
 struct soak_budget {
     unsigned least, most;
     double seconds;
@@ -22,8 +22,9 @@ struct soak_budget {
 // For a new best, before it limits other candidates; for a finalist, in the first process of a final and in the others.
 extern const struct soak_budget soak_of_best, soak_of_finalist, soak_of_process;
 
-// After a verified pass, whose times say how many launches fit. STATUS_OK, or what the first judged launch that was not
-// right calls for, with the reason. Waits; *status is set when 0 is returned. Where memory is short, the rest is left
-// out, with a note on stderr. CUDA_CRASHED, CUDA_REFUSED: a launch failed, with the launches in the message.
+// Called after a verified pass, whose times tell how many launches fit. STATUS_OK, or the status of the first judged
+// launch that was not right, with the reason. Waits; *status is set when 0 is returned. If memory runs out, the
+// remaining launches are left out, with a note on stderr. CUDA_CRASHED, CUDA_REFUSED: a launch failed; the message says
+// which launches it may have been.
 int soak_run(struct workload *, struct pipeline *, const struct soak_budget *, enum trial_status *status,
              struct error *reason, struct error *err);

@@ -7,7 +7,7 @@
 enum { BLOCK = 256, PARTIALS = 1024 };
 enum { COMPARE_BITS = 4 }; // support.cu
 
-// Those that exist for each type of elements, and the others: X(enumerator, name).
+// Kernels that exist once for each element type, and the others: X(enumerator, name).
 // clang-format off
 #define TYPED_KERNELS(X) \
     X(FILL, fill) X(COMPARE, compare) X(DISTURB, disturb) X(JUDGE, judge) X(WIDEN, widen) X(SUMS, sums)
@@ -31,8 +31,8 @@ struct support {
     struct cuda *cuda;
     struct cuda_module *module;
     struct cuda_kernel *typed[TYPED_COUNT][ELEMENT_COUNT], *plain[PLAIN_COUNT];
-    unsigned wide;         // blocks of a grid that fills the device
-    uint64_t flush, small; // memory read by a flush; partial sums and single results
+    unsigned wide;         // number of blocks that fill the device
+    uint64_t flush, small; // memory that a flush reads; memory for partial sums and single results
     size_t flush_bytes;
     struct cuda_beside *beside; // opened by the first load
 };
@@ -58,7 +58,8 @@ struct element_format support_format(enum element type)
         .sign = natural ? 0 : support_repeat(type, sign),
         .exponent = support_repeat(type, exponent),
         .fraction = support_repeat(type, fraction),
-        // The largest exponent of a finite number, but for E4M3, which has numbers there as well.
+        // The largest exponent of a finite number, except for E4M3, which has finite numbers at the next exponent as
+        // well.
         .high = support_repeat(type, exponent ? exponent & ~(fraction + 1) : rest & ~(rest >> 2)),
     };
 }
@@ -70,7 +71,7 @@ uint64_t support_near(enum element type, uint64_t bits)
     bits &= lane;
     if (!f.exponent) return support_repeat(type, bits ^ (bits & 2 ? 1 : 3));
     const uint64_t fraction = f.fraction & lane, exponent = f.exponent & lane;
-    // A number of no size, or of more than any, becomes one between 1/2 and 2.
+    // Zeros and numbers that are not finite become numbers between 1/2 and 2.
     if (!(bits & exponent) || (bits & exponent) == exponent) bits = exponent & exponent >> 1;
     return support_repeat(type, bits ^ (fraction + 1) >> 1);
 }
@@ -135,7 +136,7 @@ static int launch_plain(struct support *s, int name, unsigned x, unsigned y, uns
     return result ? result : launch(s, s->plain[name], x, y, block, args, err);
 }
 
-// Blocks for n elements, `each` of them a thread; no more than fill the device a few times.
+// The number of blocks for n elements, `each` per thread, but no more than fill the device a few times.
 static unsigned blocks_for(const struct support *s, int64_t n, int each)
 {
     int64_t blocks = (n + (int64_t)BLOCK * each - 1) / ((int64_t)BLOCK * each);
@@ -225,7 +226,7 @@ int support_guards(struct support *s, const struct region *regions, size_t count
     return failed;
 }
 
-// All elements, in the form that kernels take.
+// The given part or all elements, in the form that kernels take.
 static struct part all_or(const struct part *part)
 {
     return part ? *part : (struct part){.leading = INT64_MAX};
@@ -359,7 +360,7 @@ int support_flush(struct support *s, struct error *err)
     return failed ? failed : launch_plain(s, YIELD, s->wide, 1, BLOCK, args, err);
 }
 
-// Blocks of a drawn size, for a drawn share of what the device holds of them.
+// Blocks of random size, as many as a random share of those that the device holds.
 static struct cuda_geometry draw_load(const struct cuda_info *info)
 {
     unsigned threads = 128u << entropy_below(4), most = (unsigned)(info->threads_per_sm * info->sm_count) / threads;
@@ -369,14 +370,14 @@ static struct cuda_geometry draw_load(const struct cuda_info *info)
                                   .shared = (unsigned)entropy_below((uint64_t)SUPPORT_LOAD_SHARED + 1)};
 }
 
-// Registers of a block. Each warp gets a multiple of 256.
+// Registers of a block. Each warp gets a multiple of 256 registers.
 static int block_registers(unsigned threads, int registers)
 {
     return (int)threads * ((registers + 7) / 8 * 8);
 }
 
-// Blocks of at least the launch's size, which fill the device. On one multiprocessor, `open` of them end at once. That
-// leaves room for one block of the launch, but not for two, which could wait for each other.
+// Blocks of at least the launch's size fill the device. On one multiprocessor, `open` of them end at once, which leaves
+// room for one block of the launch but not for two, which could wait for each other.
 static int draw_one_place(struct support *s, const struct support_launch *l, struct cuda_geometry *g, uint32_t *open,
                           struct error *err)
 {

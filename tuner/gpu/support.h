@@ -1,12 +1,12 @@
-// The worker's own kernels (kernels/support.cu) as functions: everything is enqueued on the context's stream, nothing
-// waits. Structs finding and region have the layout of their namesakes there.
+// The worker's own kernels (kernels/support.cu) as functions. Everything is enqueued on the context's stream; functions
+// wait only where they say so. The structs finding and region have the same layout as in support.cu.
 #pragma once
 
 #include "kernels/operation.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/libraries/cuda.h"
 
-// What was found about one buffer in one run; see support.cu. Complemented places: ~x, and 0 for none.
+// Findings about one buffer in one run; see support.cu. Places are stored complemented: ~x, and 0 for none.
 struct verify_finding {
     uint64_t bad, unwritten, worst, differ, first_differ, guard_bad, guard_first;
     double sum_squares, max_scaled, got, want, allowed;
@@ -14,24 +14,24 @@ struct verify_finding {
 };
 
 // What memory holds before a launch where the job promises nothing, made from a key (support_memory.cuh). NEAR: numbers
-// of the size of those expected, in scratch integers of few or many bits. HIGH and LOW: extreme ones of one sign, for
-// guards. LEFT: the previous launch's. CLOSE: what is expected, disturbed by support_disturb().
+// about as large as those expected; in scratch integers, numbers of few or many bits. HIGH and LOW: extreme numbers of
+// one sign, for guards. LEFT: what the previous launch left. CLOSE: expected values, disturbed by support_disturb().
 enum content_kind {
     CONTENT_ZEROS,
-    CONTENT_NAN, // in integers random bits
+    CONTENT_NAN, // in integers: random bits
     CONTENT_RANDOM,
-    CONTENT_INFINITE, // in integers the largest or the smallest
+    CONTENT_INFINITE, // in integers: the largest or the smallest
     CONTENT_EXTREME,
     CONTENT_NEAR,
     CONTENT_HIGH,
     CONTENT_LOW,
     CONTENT_LEFT,
     CONTENT_CLOSE,
-    CONTENT_PROMISED // a constant, or what lies at an origin
+    CONTENT_PROMISED // a constant, or the data of an origin
 };
 
-// How the bits of an element are divided, repeated over 8 bytes. Integers have no exponent, unsigned ones no sign,
-// their highest bit being left out. `high`: those that are set in extreme numbers.
+// How the bits of an element are divided, repeated over 8 bytes. Integers have no exponent. Unsigned integers have no
+// sign, and their highest bit is left out. `high`: the bits that are set in extreme numbers.
 struct element_format {
     uint64_t sign, exponent, fraction, high;
 };
@@ -44,7 +44,8 @@ struct content {
     struct element_format format;
     uint64_t near[CONTENT_NEAR_COUNT];
 };
-// The bits of an element, repeated over 8 bytes; and what CONTENT_NEAR takes for one that is expected: never the same.
+// The bits of an element, repeated over 8 bytes; and the value that CONTENT_NEAR has in place of an expected one, which
+// is never equal to it.
 uint64_t support_repeat(enum element, uint64_t bits);
 uint64_t support_near(enum element, uint64_t bits);
 
@@ -70,12 +71,12 @@ struct bound {
     const struct part *part; // what is compared; NULL: all elements
 };
 
-// The scales where they matter, else 0.
+// The scales if they matter, else 0.
 static inline uint64_t bound_scale(const struct bound *b)
 {
     return b->per_scale > 0 ? b->scale : 0;
 }
-// Whether what is compared must be equal.
+// Whether the compared elements must be equal.
 static inline bool bound_is_exact(const struct bound *b)
 {
     return b->expected && !(b->per_scale > 0) && !(b->per_value > 0) && !(b->floor > 0);
@@ -83,7 +84,7 @@ static inline bool bound_is_exact(const struct bound *b)
 
 enum previous_mode { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE };
 
-// The lengths of these lists in one launch. They are passed by value, because a candidate can change what lies in
+// The largest lengths of these lists in one launch. The lists are passed by value, because a candidate can change
 // device memory.
 enum { SUPPORT_CHECKED_MAX = 128, SUPPORT_COPIES_MAX = 128, SUPPORT_REGIONS_MAX = 16, SUPPORT_RESTORED_MAX = 8 };
 
@@ -92,20 +93,20 @@ struct checked {
     uint64_t address[SUPPORT_CHECKED_MAX], bytes[SUPPORT_CHECKED_MAX];
 };
 
-// Copies of a problem's memory: how far each lies from the first one, a multiple of 1024; the lowest bit says which of
-// the two sets of data it holds.
+// Copies of a problem's memory: the distance of each one from the first, a multiple of 1024; the lowest bit says which
+// of the two sets of data it holds.
 struct copies {
     int64_t shift[SUPPORT_COPIES_MAX];
 };
 
 // A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart; dense: one piece. CONTENT_PROMISED: with origins
-// (one for each set of data) it gets what lies there at the same distances, else the first of `near`. Each copy has a
-// key and a kind of its own; those in `content` are not used.
+// (one for each set of data), it gets their data at the same offsets, else the first of `near`. Each copy has its own
+// key and kind; those in `content` are not used.
 struct restored {
     uint64_t address, rows, bytes, pitch, origin[2];
     struct content content;
 };
-// By copy: a key, and the kind of the content of each restored buffer, 4 bits each, the first lowest.
+// By copy: a key, and the kind of content of each restored buffer in 4 bits, the first buffer in the lowest ones.
 struct restored_kinds {
     uint64_t key[SUPPORT_COPIES_MAX];
     uint32_t kinds[SUPPORT_COPIES_MAX];
@@ -119,8 +120,8 @@ struct guard_contents {
 
 struct support;
 
-// `image` is support.cu's cubin, compiled for the element types of all operands that it will be given: others are
-// refused by name. Allocates the memory that the L2 is flushed with. The caller closes, also after a failure.
+// `image` is support.cu's cubin, compiled for the element types of all operands that will be used; other types are
+// refused by name. Allocates the memory with which the L2 is flushed. The caller closes, also after a failure.
 int support_open(struct support **out, struct cuda *, const void *image, struct error *err);
 void support_close(struct support *); // NULL is fine
 
@@ -130,15 +131,15 @@ int support_fill(struct support *, const struct operand *, enum fill_kind, doubl
 // first.
 int support_checksums(struct support *, const struct checked *, size_t count, uint64_t old_key, uint64_t new_key,
                       uint64_t sums, struct error *err);
-// XORs 8-byte words with a mask that `key` gives.
+// XORs 8-byte words with a mask made from `key`.
 int support_mask(struct support *, uint64_t address, size_t words, uint64_t key, struct error *err);
-// Puts writable buffers into their state in `copy_count` copies; as many as SUPPORT_RESTORED_MAX.
+// Restores the contents of writable buffers in `copy_count` copies. At most SUPPORT_RESTORED_MAX buffers per call.
 int support_restore(struct support *, const struct restored *, size_t count, const struct copies *,
                     const struct restored_kinds *, size_t copy_count, struct error *err);
 // Overwrites the shared memory of every multiprocessor.
 int support_poison(struct support *, uint32_t value, struct error *err);
-// Looks at guard regions in `copy_count` copies; any number of regions. Adds to findings[region.buffer]. Without
-// findings (0) it writes them.
+// Checks any number of guard regions in `copy_count` copies, and adds to findings[region.buffer]. Without findings (0),
+// it writes the guards.
 int support_guards(struct support *, const struct region *regions, size_t count, const struct copies *,
                    const struct guard_contents *, size_t copy_count, uint64_t findings, struct error *err);
 // `previous`: dense memory for a copy of the output, for the modes that need it. `before`: what the output held before
@@ -146,42 +147,43 @@ int support_guards(struct support *, const struct region *regions, size_t count,
 int support_compare(struct support *, const struct operand *, const struct bound *, uint64_t previous,
                     enum previous_mode, const struct content *before, uint64_t key, uint64_t finding,
                     struct error *err);
-// Fills an output with what is expected, of which every element is disturbed by a few times the allowed error, by a
+// Fills an output with expected values, each of which is disturbed by a few times the allowed error, depending on a
 // key.
 int support_disturb(struct support *, const struct operand *, const struct bound *, uint64_t mask_key, uint64_t key,
                     struct error *err);
-// After the last compare into a finding: names the worst element.
+// Called after the last compare into a finding: names the worst element.
 int support_verify(struct support *, const struct operand *, const struct bound *, uint64_t key, uint64_t finding,
                    struct error *err);
-// Sets the 64-bit words of what is not compared to 0: nothing is known of them.
+// Sets the 64-bit words of elements that are not compared to 0: nothing is known about them.
 int support_drop(struct support *, uint64_t words, int64_t n, const struct part *, struct error *err);
-// Dense fp64 copy, or with `exact` of 64-bit integers. The first two are described in kernels/operation.h.
+// A dense copy in fp64 or, with `exact`, in 64-bit integers. This function and the next are described in
+// kernels/operation.h.
 int support_widen(struct support *, const struct operand *, enum widened, bool exact, uint64_t to, struct error *err);
 int support_narrow_up(struct support *, double factor, uint64_t from, uint64_t squares, int64_t n, uint64_t to,
                       struct error *err);
 int support_to_integer(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);
-// These two wait for their result.
-// One product (batch 1) of dense fp64 operands, as if with twice the bits.
+// One product (batch 1) of dense fp64 operands, as if computed with twice the bits.
 int support_product(struct support *, const struct device_gemm *, struct error *err);
-// The root mean square of fp64 numbers, as far as they are finite; and unless `sizes` is 0 that of each row, as a float
-// for each of its elements.
+// The root mean square of fp64 numbers, without those that are not finite. Unless `sizes` is 0, also that of each row,
+// written as a float for each element of the row. This function and the next wait for their result.
 int support_row_sizes(struct support *, uint64_t from, int64_t rows, int64_t cols, uint64_t sizes, double *result,
                       struct error *err);
 int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);
-// Other work on the device. Between the two calls launches run at the same time. They are delayed by SUPPORT_LOAD_LEAD
-// ns and up to SUPPORT_LOAD_DELAY ns more. Later work waits for both. One of three kinds is drawn:
-// - blocks of drawn number and size read memory and end one by one, after up to SUPPORT_LOAD_TIME << 5 ns;
-// - the same blocks all end together: until then a launch has the free part of the device alone;
-// - blocks without work fill the device but for the place of one block of the launch, whose blocks so run one after
-//   another. It lasts `longest` ns at most; then nothing that waited for another block for a limited time is right.
+// Other work on the device. Launches between the two calls run at the same time as this work. They are delayed by
+// SUPPORT_LOAD_LEAD ns and up to SUPPORT_LOAD_DELAY ns more. Later work waits for both. One of three kinds is drawn:
+// - blocks of random number and size read memory and end one by one, after up to SUPPORT_LOAD_TIME << 5 ns;
+// - the same blocks all end together: until then a launch has only the free part of the device;
+// - blocks without work fill the device except for the place of one block of the launch, whose blocks then run one
+//   after another. This lasts `longest` ns at most. Kernels that wait for other blocks for a limited time are then
+//   wrong.
 enum { SUPPORT_LOAD_SHARED = 40 << 10, SUPPORT_LOAD_LEAD = 5000, SUPPORT_LOAD_DELAY = 20000 };
 enum { SUPPORT_LOAD_TIME = 16000, SUPPORT_LOAD_DOUBLINGS = 6 }; // ns of the longest block: 16 to 512 us
 struct support_launch {
-    unsigned threads; // of a block of the launch beside it
-    int registers;    // of a thread of it
+    unsigned threads; // of a block of the concurrent launch
+    int registers;    // of a thread of that launch
     uint32_t longest;
 };
 int support_load_begin(struct support *, const struct support_launch *, struct error *err);
 int support_load_end(struct support *, struct error *err);
-// Evicts everything from the L2, lines that a kernel has marked as persisting included.
+// Evicts everything from the L2, including lines that a kernel has marked as persisting.
 int support_flush(struct support *, struct error *err);

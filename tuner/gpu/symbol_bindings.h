@@ -1,10 +1,10 @@
-// Where a launch works on a problem's buffers other than by their addresses: variables of the loaded module
-// (`constants` of a job) and arrays (textures and surfaces). A copy of the buffer is put there before each launch that
-// counts and, where kernels may write, taken back after it, both outside of what is timed. So fills, reference values,
-// tolerances, both sets of data and checksums are those of every buffer: an input that a kernel changed there is seen
-// as a changed input. Neither a variable nor an array has guards.
+// Buffers that a launch does not access by address: variables of the loaded module (`constants` of a job) and arrays
+// (textures and surfaces). Before each launch that counts, the buffer's contents are copied there, and if kernels may
+// write there, they are copied back after it. Neither is timed. So fills, reference values, tolerances, both sets of
+// data and checksums work as for any other buffer: an input that a kernel changed there is seen as a changed input.
+// Variables and arrays have no guards.
 //
-// A texture over the buffer's own memory needs no copying, but an object for each copy of the buffer.
+// A texture over the buffer's own memory needs no copying, but it needs an object for each copy of the buffer.
 #pragma once
 
 #include "tuner/base/units.h"
@@ -41,13 +41,14 @@ struct module_unit {
 };
 
 // Inputs are placed in every unit that has the variable. `views`: for each buffer, an OR of the ways in which the
-// stages see it; `kernels`: whether any stage is a kernel of the units. CUDA_REFUSED with the variable's name when no
-// unit has it, it is too small, or several have one that is written. The caller releases, also after a failure.
+// stages see it; `kernels`: whether any stage is a kernel of the units. CUDA_REFUSED with the variable's name if no
+// unit has it, if it is too small, or if several units have one that is written. The caller releases, also after a
+// failure.
 int symbol_bindings_open(struct symbol_bindings *, struct cuda *, struct buffers *, struct module_unit *units,
                          size_t unit_count, const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err);
 void symbol_bindings_release(struct symbol_bindings *);
 
-// Enqueues copying one copy of the buffers there, or `back`.
+// Enqueues copying one copy of the buffers to the variables and arrays, or `back`.
 int symbol_bindings_copy(const struct symbol_bindings *, int64_t shift, bool back, struct error *err);
 // The texture or surface object of a buffer's copy.
 int symbol_bindings_object(struct symbol_bindings *, unsigned buffer, bool surface, int64_t shift, uint64_t *object,

@@ -16,7 +16,7 @@ void verify_several(struct workload *w)
     w->judged.compare_bits = false;
 }
 
-// Bits are compared in passes and, where the bound lets them differ, in launches that are timed.
+// Bits are compared in passes and, if the bound allows them to differ, in timed launches.
 static enum previous_mode previous_mode(const struct workload *w, const struct data_set *set, size_t i, bool timed)
 {
     if (!w->judged.compare_bits) return PREVIOUS_NONE;
@@ -24,9 +24,9 @@ static enum previous_mode previous_mode(const struct workload *w, const struct d
     return timed && bound_is_exact(&set->bound[i]) ? PREVIOUS_NONE : PREVIOUS_COMPARE;
 }
 
-// Compares what a launch left in a copy of the problem's buffers or, `moved`, of the same at other addresses, where
-// bits may differ, since kernels may sum in another order there. Takes the findings away before anything else of the
-// candidate can run.
+// Compares a launch's results in a copy of the problem's buffers or, if `moved`, of the same buffers at other
+// addresses, where bits may differ, since kernels may sum in another order there. Copies the findings away before the
+// candidate can run again.
 static int compare(struct workload *w, struct device_problem *p, struct buffers *in, unsigned copy, uint64_t key,
                    bool timed, struct verify_finding *to, struct host_verdict *verdict, struct error *err)
 {
@@ -53,7 +53,7 @@ static int compare(struct workload *w, struct device_problem *p, struct buffers 
     return !failed && verdict ? reference_library_verify(w, p, in, copy, verdict, err) : failed;
 }
 
-// Where a verdict belongs; NULL: none is wanted.
+// Where to put a verdict; NULL: none is wanted.
 static struct host_verdict *verdict_at(struct host_verdict *list, size_t i)
 {
     return list ? &list[i] : NULL;
@@ -111,7 +111,7 @@ int verify_time(const struct workload *w, size_t problem, double *seconds, struc
 
 enum { PLACE_MAX = 64 };
 
-// "[12, 7]", or "[7]" of a vector.
+// "[12, 7]", or "[7]" for a vector.
 static const char *place_text(const struct device_buffer *b, int64_t place, char out[PLACE_MAX])
 {
     int64_t row = place / b->view.cols, col = place % b->view.cols;
@@ -158,7 +158,7 @@ static void wrong_text(const struct device_buffer *b, int64_t compared, const st
               (unsigned long long)f->bad, (long long)compared, all ? "" : "compared ", unwritten);
 }
 
-// The findings on one buffer; returns the status they call for.
+// The status that the findings on one buffer call for.
 static enum trial_status verify_buffer(const struct workload *w, const struct device_buffer *b, int64_t compared,
                                        const struct verify_finding *f, struct error *reason)
 {
@@ -168,7 +168,7 @@ static enum trial_status verify_buffer(const struct workload *w, const struct de
         return STATUS_OUT_OF_BOUNDS;
     }
     if (!buffer_is_output(b)) return STATUS_OK;
-    // Unwritten elements differ from run to run, since what memory held does.
+    // Unwritten elements differ from run to run, because the contents of memory do.
     if (f->differ && w->settings.verify.deterministic && !f->unwritten) {
         error_set(reason, "two runs on the same data differ, first in %s%s (%llu elements)%s", b->name,
                   place_text(b, (int64_t)~f->first_differ, place), (unsigned long long)f->differ,
@@ -190,10 +190,10 @@ static int severity(enum trial_status status)
 static double ratio_of(const struct verify_finding *f)
 {
     if (!f->worst) return 0;
-    return fabs(f->got - f->want) / f->allowed; // NaN or infinite where nothing is allowed
+    return fabs(f->got - f->want) / f->allowed; // NaN or infinite if no error is allowed
 }
 
-// One run's findings into a verdict and, unless NULL, into what is kept of all runs.
+// Turns one run's findings into a verdict and, unless `result` is NULL, adds them to the results of all runs.
 static enum trial_status verify_results(const struct workload *w, const struct device_problem *p,
                                         const struct data_set *set, const struct verify_finding *findings,
                                         const struct host_verdict *verdict, struct verify_result *result,

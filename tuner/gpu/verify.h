@@ -1,36 +1,36 @@
-// Whether a candidate computes the right thing. One run of one problem, on one copy of its memory:
+// Whether a candidate computes the right results. One run of one problem, on one copy of its memory:
 //
 //     outputs and scratch hold arbitrary data, what the job promises is restored -> launch -> outputs against expected
 //     values, element by element, on the device -> findings to the host at once, before any other launch of the
 //     candidate
 //
-// A trial makes two passes over all problems, before and after timing, the second on both sets of data; and of the
-// timed launches a share is judged in the same way (measure.h). What proves what: an element that was not written
-// keeps what it held, mostly a NaN or random bits, which no bound admits; a kernel that uses what it finds there is
-// wrong for some of the contents (buffers.h); a stray read near a buffer finds one of three extremes and poisons what
-// is computed from it; a race shows as different bits in two runs on the same data. Stray writes and changed inputs:
-// integrity.h. A user's function (reference_library.h) judges as well, on the host, where the job names one.
+// A trial makes two passes over all problems, one before timing and one after it, the latter on both sets of data. A
+// share of the timed launches is judged in the same way (measure.h). Errors show as follows: an unwritten element keeps
+// its old contents, mostly a NaN or random bits, which no bound admits; a kernel that uses these contents is wrong for
+// some of them (buffers.h); a stray read near a buffer finds one of three extremes, which spoils the results; a race
+// shows as different bits in two runs on the same data. For stray writes and changed inputs, see integrity.h. If the
+// job names a user function (reference_library.h), it judges as well, on the host.
 #pragma once
 
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/workload_data.h"
 
 struct verify_result {
-    double error;     // worst error over allowed; NaN, infinite: beyond every bound
-    int64_t row, col; // where; -1 if nothing is off at all
+    double error;     // worst ratio of error to allowed error; NaN, infinite: beyond every bound
+    int64_t row, col; // where; -1 if there is no error at all
     uint64_t bad;     // elements beyond the bound
     double got, want;
     double error_max, error_rms; // relative to the bound's scale (or to |expected| where there is none)
 };
 
-// A new candidate: its first run on each set of data is kept, and later ones must have the same bits.
+// To be called for a new candidate: its first run on each set of data is kept, and later runs must have the same bits.
 void verify_forget(struct workload *);
-// Several candidates in turn: only values are compared until the next verify_forget().
+// To be called for several candidates in turn: until the next verify_forget(), only values are compared, not bits.
 void verify_several(struct workload *);
-// A pass: one run of each problem whose work has an enqueue(), of BOTH sets one on the second set of data in front of
-// it where there is one. SAME: memory holds what it held before the first run, so that other results are a race. Module
-// variables keep their values. Waits, also after a failure, since what was enqueued must end before anything is
-// reused. Adds the device's time to the measurement's busy time.
+// A pass: one run of each problem whose work has an enqueue(). BOTH: a run on the second set of data comes first, if
+// there is one. SAME: memory holds the same as before the first run, so different results mean a race. Module variables
+// keep their values. Waits, also after a failure, since everything enqueued must end before anything is reused. Adds
+// the device's time to the measurement's busy time.
 enum verify_runs { VERIFY_FIRST, VERIFY_BOTH, VERIFY_SAME };
 int verify_pass(struct workload *, const struct work *works, enum verify_runs, struct error *err);
 // The verdict on one problem's runs in this pass; `reason` is for people, and empty for STATUS_OK.
@@ -38,14 +38,15 @@ enum trial_status verify_outputs(const struct workload *, size_t problem, struct
 // The time between a problem's two events of the last pass.
 int verify_time(const struct workload *, size_t problem, double *seconds, struct error *err);
 
-// A launch elsewhere (soak.h): enqueues the comparison of what it left in a copy of `buffers`, which are the problem's
-// or these at other addresses, into one of MEASURE_BATCH slots. After a wait verify_launched() is the verdict on it.
+// For launches elsewhere (soak.h): enqueues the comparison of a launch's results in a copy of `buffers`, which are the
+// problem's own or the same buffers at other addresses, into one of MEASURE_BATCH slots. After a wait,
+// verify_launched() gives the verdict on the launch.
 int verify_launch(struct workload *, size_t problem, struct buffers *, unsigned copy, uint64_t key, unsigned slot,
                   struct error *err);
 enum trial_status verify_launched(const struct workload *, size_t problem, unsigned slot, struct error *reason);
 
-// Says what was written outside a buffer, and where.
+// Describes what was written outside a buffer, and where.
 void verify_stray_text(const struct device_buffer *, const struct verify_finding *, struct error *reason);
 
-// Work on a problem as the measurement takes it; `judged`: with this module as the judge of timed launches.
+// Work on a problem as a subject for the measurement; `judged`: with this module as the judge of timed launches.
 struct measure_subject verify_subject(struct workload *, size_t problem, const struct work *, bool judged);

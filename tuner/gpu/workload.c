@@ -28,8 +28,8 @@ static int read_settings(struct workload *w, const struct job_request *job, stru
                : 0;
 }
 
-// Says before allocating what would not fit: a buffer that is too large is a mistake in the job file, which needs a
-// clear message.
+// Checks before allocating whether everything fits: a buffer that is too large is a mistake in the job file, which
+// needs a clear message.
 static int check_memory(const struct workload *w, const struct job_request *job, struct error *err)
 {
     size_t total = 0;
@@ -47,7 +47,7 @@ static int check_memory(const struct workload *w, const struct job_request *job,
     return 0;
 }
 
-// Says what no guard lies around, once for a job.
+// Notes which buffers have no guards, once per job.
 static void note_unguarded(const struct device_problem *p)
 {
     for (size_t i = 0; i < p->buffers.count; i++) {
@@ -81,7 +81,8 @@ static int open_problem(struct workload *w, struct device_problem *p, const stru
     return failed;
 }
 
-// Makes room for other data and its expected values. Without room there is one set, and a note on stderr.
+// Makes room for a second set of data and its expected values. Without room, there is only one set, with a note on
+// stderr.
 static void open_second(struct workload *w, struct device_problem *p)
 {
     struct error err;
@@ -91,8 +92,8 @@ static void open_second(struct workload *w, struct device_problem *p)
     fprintf(stderr, "problem %s: verified on one set of data only: %s\n", p->name, err.message);
 }
 
-// Without it, launches at drawn addresses are left out, with a note on stderr.
-// `bytes`: of all sets of data, expected values and what is kept of outputs.
+// Without the placement, launches at drawn addresses are left out, with a note on stderr. `bytes`: size of all sets of
+// data, expected values and kept outputs.
 static void open_placement(struct workload *w, size_t bytes)
 {
     struct error err;
@@ -113,7 +114,7 @@ static int open_support(struct workload *w, const struct job_request *job, struc
     return failed ? failed : ceilings_open(&w->ceilings, w->cuda, job->ceilings, err);
 }
 
-// All problems. Of drawn sizes those are left out that the reference cannot compute.
+// Opens all problems. Drawn sizes that the reference cannot compute are left out.
 static int open_problems(struct workload *w, const struct job_request *job, size_t *bytes, struct error *err)
 {
     for (size_t i = 0; i < job->problem_count; i++) {
@@ -138,7 +139,7 @@ static int open_problems(struct workload *w, const struct job_request *job, size
 int workload_open(struct workload *w, struct machine *machine, const struct job_request *job, struct error *err)
 {
     const char *nearest;
-    size_t bytes = 0; // of one set of data, and about as much for what is expected of it
+    size_t bytes = 0; // of one set of data; its expected values need about as much
     int failed;
     memset(w, 0, sizeof *w);
     w->mask_key = entropy_draw();
@@ -207,11 +208,10 @@ void workload_release(struct workload *w)
     memset(w, 0, sizeof *w);
 }
 
-// More references are computed where the second took less (s).
+// References of mixed sets are computed if the second set's took less than this (s).
 static const double mixed_below = 0.05;
 
-// A number that kernels do not know. Where references are slow, it belongs to this machine and is kept in the folder
-// of the computed values.
+// A seed that kernels do not know. If references are slow, it is kept in the folder of computed values on this machine.
 static uint64_t other_seed(const struct workload *w)
 {
     const char *folder = w->reference.cache;
@@ -224,7 +224,7 @@ static uint64_t other_seed(const struct workload *w)
     if (file >= 0 && read(file, &kept, sizeof kept) == sizeof kept)
         seed = kept;
     else if (file >= 0 && write(file, &seed, sizeof seed) != sizeof seed)
-        unlink(path); // the disk is full: another number the next time
+        unlink(path); // the disk is full: another number next time
     if (file >= 0) close(file);
     return seed;
 }
@@ -242,7 +242,7 @@ static int compute_set(struct workload *w, size_t i, unsigned set, double *secon
     return failed;
 }
 
-// Other values than those of the job's fills become smaller or, at last, are left out.
+// Makes values other than those of the job's fills smaller or, in the last step, leaves them out.
 static void reduce_other(struct device_problem *p, bool last)
 {
     for (size_t i = 0; i < p->buffers.count; i++) {
@@ -256,7 +256,7 @@ static void reduce_other(struct device_problem *p, bool last)
             last ? "only those of the job's fills are verified" : "a sixteenth of these values is tried");
 }
 
-// One set of problem i's data, and what is expected of it. `seconds`: what the reference took.
+// Fills one set of problem i's data and computes its expected values. `seconds`: how long the reference took.
 static int fill_set(struct workload *w, size_t i, unsigned set, uint64_t seed, double *seconds, struct error *err)
 {
     enum { SMALLER = 3 };
@@ -269,14 +269,14 @@ static int fill_set(struct workload *w, size_t i, unsigned set, uint64_t seed, d
         reduce_other(p, n == SMALLER);
         failed = compute_set(w, i, set, seconds, err);
     }
-    // Another's kernel may not keep to its buffers at sizes that its author did not try.
+    // A reference kernel may leave its buffers at sizes that its author did not try.
     if (!failed && w->drawn) failed = integrity_check_reference(w, i, err);
     if (!failed) failed = reference_library_keep(w, p, err);
     if (!failed) failed = integrity_take_expected(w, i, err);
     return failed || set >= SET_MIXED ? failed : buffers_keep(&p->buffers, set, err);
 }
 
-// The mixed sets, whose references cost as much each as that of set 1 did (s).
+// Fills the mixed sets. Each of their references takes as long as that of set 1, `seconds`.
 static int fill_mixed(struct workload *w, size_t i, uint64_t seed, double seconds, struct error *err)
 {
     struct device_problem *p = &w->problems[i];
@@ -300,15 +300,15 @@ int workload_fill(struct workload *w, uint64_t seed, struct error *err)
 {
     uint64_t other = other_seed(w);
     w->settings.seed = seed;
-    if (w->placement) placement_draw(w->placement, w); // nothing lies there
+    if (w->placement) placement_draw(w->placement, w); // there is no data there
     for (size_t i = 0; i < w->problem_count; i++) {
         struct device_problem *p = &w->problems[i];
         double seconds = 0;
         int failed = p->buffers.sets == 2 ? fill_set(w, i, 1, other, &seconds, err) : 0;
         if (!failed && p->buffers.sets == 2) failed = fill_mixed(w, i, seed, seconds, err);
-        if (!failed) failed = fill_set(w, i, 0, seed, &seconds, err); // last: it stays where it is
+        if (!failed) failed = fill_set(w, i, 0, seed, &seconds, err); // last, because it stays where it is
         if (failed) {
-            p->buffers.set[0] = 0; // passes know no mixed set
+            p->buffers.set[0] = 0; // passes do not use mixed sets
             error_prefix(err, "problem %s", p->name);
             return failed;
         }
@@ -320,7 +320,7 @@ int workload_mend(struct workload *w, enum trial_status *status, struct error *r
 {
     int failed = integrity_check(w, status, reason, err);
     if (failed || *status == STATUS_OK || !(failed = workload_fill(w, w->settings.seed, err))) return failed;
-    // Nothing can be verified on what lies there now; another process can.
+    // Nothing can be verified on the data that is there now, but another process can fill its own memory.
     return error_prefix(err, "%s; filling memory again fails", reason->message), CUDA_CRASHED;
 }
 

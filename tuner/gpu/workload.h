@@ -4,15 +4,15 @@
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/workload_data.h"
 
-// Takes a "job" request, which must outlive it, allocates, fills and computes the references. The caller releases, also
-// after a failure.
+// Sets up a workload from a "job" request, which must outlive it: allocates and fills memory, and computes the
+// references. The caller releases, also after a failure.
 int workload_open(struct workload *, struct machine *, const struct job_request *, struct error *err);
 void workload_release(struct workload *);
 
 // Fills everything again, from another seed or after damage, and computes the references. Waits.
 int workload_fill(struct workload *, uint64_t seed, struct error *err);
 
-// integrity_check(), and fills everything again if something was damaged; where that fails, CUDA_CRASHED. Waits.
+// Runs integrity_check(), and fills everything again if something was damaged; CUDA_CRASHED if that fails. Waits.
 int workload_mend(struct workload *, enum trial_status *, struct error *reason, struct error *err);
 // For requests that run candidates without judging them: the same, but findings are ignored. Waits.
 int workload_sound(struct workload *, struct error *err);

@@ -1,5 +1,6 @@
-// What all requests after "job" work with: the problems with their memory and expected results, and the settings. Only
-// data: reference.c, pipeline.c, verify.c and others use it; workload.c, above them, makes it.
+// The data that all requests after "job" work with: the problems with their memory and expected results, and the
+// settings. It is only data: workload.c makes it, and reference.c, pipeline.c, verify.c and others, in layers below,
+// use it.
 #pragma once
 
 #include "kernels/operation.h"
@@ -17,14 +18,14 @@
 
 enum { WORKLOAD_PROBLEMS_MAX = JOB_MAX_PROBLEMS };
 
-// What a user's function says of a launch.
+// A user function's verdict on a launch.
 struct host_verdict {
     bool wrong;
     struct error why;
 };
 
-// For a user's function that judges outputs: the inputs of a set of data, and what it said of outputs lately, by their
-// hash under the workload's key.
+// For a user function that judges outputs: the inputs of a set of data, and its latest verdicts, by the outputs' hash
+// under the workload's key.
 enum { HOST_VERDICTS_KNOWN = 16 };
 struct host_known {
     char hash[HASH_TEXT_SIZE];
@@ -32,31 +33,32 @@ struct host_known {
 };
 struct host_verifier {
     struct library_call call;
-    size_t known_count; // so many have been kept; the last HOST_VERDICTS_KNOWN are there
+    size_t known_count; // how many have been kept so far; the last HOST_VERDICTS_KNOWN are there
     struct host_known known[HOST_VERDICTS_KNOWN];
 };
 
-// What is known of one set of data: by buffer, meaningful for outputs. Expected values and copies of outputs are masked
-// with the workload's key, so that a candidate that finds them cannot use them.
+// What is known about one set of data, by buffer and meaningful for outputs. Expected values and copies of outputs are
+// masked with the workload's key, so that a candidate that finds them cannot use them.
 struct data_set {
     struct bound bound[BUFFERS_MAX];
     struct part part[BUFFERS_MAX];     // of outputs that are compared in part
     int64_t compared[BUFFERS_MAX];     // elements that are compared
     uint64_t previous[BUFFERS_MAX];    // dense copy of the first run's output; 0: not kept
-    uint64_t checksum[BUFFERS_MAX][2]; // under the workload's present key: of the expected values, of the scales
-    uint64_t results;                  // the allocation that these lie in
+    uint64_t checksum[BUFFERS_MAX][2]; // under the workload's current key: of the expected values, of the scales
+    uint64_t results;                  // the allocation that holds these
     uint64_t seed;                     // that it was filled from
-    uint64_t key;                      // of what memory held before the candidate's first run
+    uint64_t key;                      // for the contents of memory before the candidate's first run
     bool stored;                       // `previous` is this candidate's
-    bool too_large;                    // with other values than the job's, what is expected leaves the outputs' types
+    bool too_large;                    // with values other than the job's, expected values exceed the outputs' types
     struct host_verifier judge;
 };
 
-// Of data: 0 and 1 are other seeds' and lie in a problem's memory. SET_MIXED + b, which is put together for a launch,
-// is set b but for a piece of one buffer, which is the other's. Its lowest bit is b, as that of b itself.
+// Sets of data. 0 and 1 are filled from different seeds and are in a problem's memory. SET_MIXED + b, which is put
+// together for a launch, equals set b except for a piece of one buffer, which comes from the other set. Its lowest bit
+// is b, like that of b itself.
 enum { SET_MIXED = 2, SETS_MAX = 4 };
 struct mixed_data {
-    unsigned known; // of so many of the two, what is expected has been computed
+    unsigned known; // how many of the two have had their expected values computed
     struct {
         size_t buffer, offset, bytes;
     } piece[SETS_MAX - SET_MIXED];
@@ -64,20 +66,20 @@ struct mixed_data {
 
 struct device_problem {
     struct workload *workload;
-    int number;       // in requests
+    int number;       // its number in requests
     const char *name; // this and the next are borrowed from the request
     const struct problem_request *request;
     bool tune;                    // timed; otherwise only verified
     double weight;                // of the objective
-    struct early_stop early_stop; // what first launches were worth
+    struct early_stop early_stop; // what was learned from first launches
     struct buffers buffers;
     struct data_set set[SETS_MAX], *filled; // `filled`: the set whose references are being computed
     struct mixed_data mixed;
-    bool said_part[BUFFERS_MAX];          // that an output is compared in part
-    bool said_floor[BUFFERS_MAX];         // that the error allowed everywhere is large
-    unsigned char sampled[MEASURE_BATCH]; // by slot: the set of the launch that was timed
+    bool said_part[BUFFERS_MAX];          // stderr says that an output is compared in part
+    bool said_floor[BUFFERS_MAX];         // stderr says that the error allowed everywhere is large
+    unsigned char sampled[MEASURE_BATCH]; // by slot: the set of the timed launch
     bool ran[2];                          // by set, in this pass
-    struct operation_problem operation;   // where the reference is an operation
+    struct operation_problem operation;   // if the reference is an operation
     bool unbounded;                       // its least work is estimated wrongly: no time is refused
 };
 
@@ -89,7 +91,7 @@ static inline const struct device_buffer *device_problem_buffer(const struct dev
     return NULL;
 }
 
-// Where the device's peaks are known from. UNAVAILABLE: they could not be measured.
+// The source of the device's peaks. UNAVAILABLE: they could not be measured.
 enum peaks_known { PEAKS_UNKNOWN, PEAKS_OF_SHEET, PEAKS_MEASURED, PEAKS_UNAVAILABLE };
 
 struct placement;
@@ -98,23 +100,23 @@ struct workload_settings {
     struct measure_settings measure;
     struct verify_settings verify;
     enum objective objective;
-    uint64_t seed; // of the present data
+    uint64_t seed; // of the current data
 };
 
-// What is found out about a candidate's results. The first two are page-locked.
+// Findings about a candidate's results. The first two are page-locked.
 struct workload_judged {
-    struct verify_finding (*findings)[BUFFERS_MAX]; // of this pass, two sets a problem
-    struct verify_finding (*samples)[BUFFERS_MAX];  // on launches that were timed, MEASURE_BATCH
-    struct host_verdict *verdicts;                  // of this pass, by a user's function; NULL without one
+    struct verify_finding (*findings)[BUFFERS_MAX]; // of this pass, two sets per problem
+    struct verify_finding (*samples)[BUFFERS_MAX];  // on timed launches, MEASURE_BATCH of them
+    struct host_verdict *verdicts;                  // of this pass, by a user function; NULL without one
     struct host_verdict *sample_verdicts;           // of timed launches, by the same function
     int64_t launches;                               // compared since the trial, or the worker, began
-    bool compare_bits;                              // one candidate at a time runs: its runs must have the same bits
+    bool compare_bits;                              // only one candidate runs: its runs must have the same bits
 };
 
-// Of all that candidates must not change (integrity.c).
+// Checksums of everything that candidates must not change (integrity.c).
 struct workload_checksums {
     uint64_t key;         // a secret of this process
-    uint64_t sums, *host; // on the device and, page-locked, here
+    uint64_t sums, *host; // on the device and, page-locked, on the host
     size_t room;
 };
 
@@ -126,7 +128,7 @@ struct workload {
     struct measure *measure;
     struct placement *placement; // NULL: none
     struct workload *sizes;      // the same job on drawn sizes (sizes.h); NULL: none
-    bool drawn;                  // it is such a workload
+    bool drawn;                  // this is such a workload
     struct workload_settings settings;
     size_t problem_count, tuned_count;
     struct device_problem *problems;
@@ -138,7 +140,7 @@ struct workload {
     struct workload_checksums checksums;
     uint64_t mask_key; // a secret of this process
     struct implementation_request reference;
-    const struct operation *operation; // NULL: the reference is another
+    const struct operation *operation; // NULL: the reference is of another kind
     struct {
         struct device_operations operations; // what the operation, and baselines, may call
         struct device_operations_context context;

@@ -21,7 +21,7 @@ static const char *first_name(const struct workload *w, enum direction direction
     return NULL;
 }
 
-// One launch on the first copy of a problem's memory, with zeros in buffers of the given direction, or NaN in all.
+// Launches once on the first copy of a problem's memory, with zeros in buffers of the given direction, or NaN in all.
 static int launch(struct workload *w, struct pipeline *pipeline, size_t problem, enum direction direction, bool zeros,
                   enum trial_status *status, struct error *err)
 {
@@ -70,7 +70,7 @@ int zeros_needed(struct workload *w, struct pipeline *pipeline, struct error *re
     };
     const double until = clock_now() + enough;
     bool right = true, late = false;
-    // What is right without zeros is wrong for another reason.
+    // A candidate that is right without zeros is wrong for another reason.
     int failed = try_all(w, pipeline, DIRECTION_OUT, false, until, &right, &late, err);
     if (right) return failed;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !failed; i++) {

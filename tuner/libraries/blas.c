@@ -43,17 +43,17 @@ struct blas {
 
 struct blas_plan {
     cublasLtMatmulDesc_t description;
-    cublasLtMatrixLayout_t a, b, c; // in cuBLAS's order: a is our B
+    cublasLtMatrixLayout_t a, b, c; // in cuBLAS's order: a is the layout of our B
     cublasLtMatmulAlgo_t algorithm;
 };
 
-// 0 where a call succeeded, else -1 with cuBLAS's words.
+// 0 if a call succeeded, else -1 with cuBLAS's message.
 static int check(struct error *err, cublasStatus_t status, const char *what)
 {
     return status ? error_set(err, "%s: %s", what, lib.cublasGetStatusString(status)) : 0;
 }
 
-// The newest installed version of a library. cuBLAS finds cublasLt among the global symbols.
+// Opens the newest installed version of a library. cuBLAS finds cublasLt among the global symbols.
 static void *open_newest(const char *stem, struct error *err)
 {
     struct error why = {""}, last;
@@ -100,7 +100,7 @@ int blas_probe(char version[32], struct error *err)
 int blas_open(struct blas **out, struct cuda *cuda, struct error *err)
 {
     *out = NULL;
-    // An environment must not turn FP32 products into TF32 ones, or fp64 references into emulated ones.
+    // The environment must not turn FP32 products into TF32 ones, or fp64 references into emulated ones.
     unsetenv("NVIDIA_TF32_OVERRIDE");
     unsetenv("CUBLAS_EMULATE_SINGLE_PRECISION");
     unsetenv("CUBLAS_EMULATE_DOUBLE_PRECISION");
@@ -182,7 +182,7 @@ static int describe(const struct device_gemm *g, struct kind *k, struct error *e
     return 0;
 }
 
-// Rows of one product's operand, and elements from it to the next product's.
+// The rows of one product's operand, and the distance in elements to the next product's operand.
 static int64_t rows(const struct device_gemm *g, const struct operand *o)
 {
     return g->batch > 1 ? o->rows / g->batch : o->rows;
@@ -214,7 +214,7 @@ int blas_gemm(struct blas *b, const struct device_gemm *g, struct error *err)
 
 int blas_gemv(struct blas *b, const struct device_gemm *g, struct error *err)
 {
-    // Row-major A is the transpose of what cuBLAS sees there.
+    // cuBLAS sees the transpose of the row-major A.
     cublasOperation_t how = g->transpose_a ? CUBLAS_OP_N : CUBLAS_OP_T;
     const void *a = (const void *)g->a.device, *x = (const void *)g->b.device;
     void *y = (void *)g->c.device;
@@ -240,7 +240,7 @@ static int run(struct blas *b, const struct device_gemm *g, const struct kind *k
     return check(err, s, "cublasLtMatmul");
 }
 
-// Median of three timed runs after one for warming up; of one run where a run takes longer than 50 ms.
+// The median of three timed runs after a warm-up run; if a run takes longer than 50 ms, only one is timed.
 static int time_algorithm(struct blas *b, const struct device_gemm *g, const struct kind *k, const struct blas_plan *p,
                           const cublasLtMatmulAlgo_t *algorithm, struct cuda_event *event[2], double *seconds,
                           struct error *err)
@@ -263,7 +263,7 @@ static int time_algorithm(struct blas *b, const struct device_gemm *g, const str
     return 0;
 }
 
-// What distinguishes two algorithms, with the sizes that cublasLt wants for it.
+// The attributes that distinguish algorithms, with the sizes that cublasLt expects.
 static const struct {
     cublasLtMatmulAlgoConfigAttributes_t which;
     size_t size;
@@ -285,12 +285,12 @@ static void describe_algorithm(const cublasLtMatmulAlgo_t *algorithm, uint32_t t
 {
     for (int i = 0; i < ATTRIBUTES; i++) {
         size_t written;
-        to[i] = 0; // of two bytes, the lower ones are written
+        to[i] = 0; // an attribute of two bytes fills the lower half
         lt.cublasLtMatmulAlgoConfigGetAttribute(algorithm, attributes[i].which, &to[i], attributes[i].size, &written);
     }
 }
 
-// "tile 128x256" for the usual ones; of others cublasLt's number.
+// "tile 128x256" for the usual tiles; cublasLt's number for others.
 #define TILE_NAME(shape) [CUBLASLT_MATMUL_TILE_##shape] = #shape
 static const char *const tiles[] = {TILE_NAME(16x16),   TILE_NAME(16x32),   TILE_NAME(32x16),   TILE_NAME(32x32),
                                     TILE_NAME(32x64),   TILE_NAME(64x32),   TILE_NAME(32x128),  TILE_NAME(64x64),
@@ -334,13 +334,13 @@ static void name_algorithm(const uint32_t has[ATTRIBUTES], int number, char deta
              number, has[ID], tile, has[STAGES], cluster, has[SPLIT_K] == UINT32_MAX ? "auto" : split);
 }
 
-// cublasLt's first algorithms for the plan's product.
+// Asks cublasLt for its first algorithms for the plan's product.
 static int ask(struct blas *b, const struct blas_plan *p, int wanted, cublasLtMatmulHeuristicResult_t *found,
                int *count, struct error *err)
 {
     cublasLtMatmulPreference_t preference = NULL;
     size_t workspace = WORKSPACE;
-    uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; // in place would be in the type of C
+    uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; // reduction in place would use the type of C
     cublasStatus_t s;
     *count = 0;
     if (!(s = lt.cublasLtMatmulPreferenceCreate(&preference)) &&
@@ -382,8 +382,8 @@ out:
     return failed;
 }
 
-// An algorithm as text: the version, since another cublasLt would read it differently, and the structure's words, which
-// may be kept (cublasLt.h).
+// Writes an algorithm as text: the version, since another cublasLt would read it differently, and the words of the
+// structure, which may be stored (cublasLt.h).
 static void write_way(const struct blas *b, const cublasLtMatmulAlgo_t *algorithm, char to[OPERATION_WAY_MAX])
 {
     int length = snprintf(to, OPERATION_WAY_MAX, "%s", b->version);
@@ -400,7 +400,7 @@ static int read_way(const struct blas *b, const char *way, cublasLtMatmulAlgo_t 
     return strcmp(again, way) ? error_set(err, "'%s' is not an algorithm of cublasLt %s", way, b->version) : 0;
 }
 
-// A layout of one product's operand, and how many follow it.
+// Makes the layout of one product's operand, with the number of products in the batch.
 static cublasStatus_t describe_operand(const struct device_gemm *g, const struct operand *o, cudaDataType_t type,
                                        cublasLtMatrixLayout_t *to)
 {
@@ -485,13 +485,13 @@ void blas_plan_free(struct blas_plan *p)
     free(p);
 }
 
-// The vector routines of any type. A result is written on the device, so that nothing waits.
+// The vector routines, for any type. Results are written on the device, so that nothing waits.
 static const char *const vector_names[] = {[VECTOR_ASUM] = "cublasAsumEx",
                                            [VECTOR_NRM2] = "cublasNrm2Ex",
                                            [VECTOR_DOT] = "cublasDotEx",
                                            [VECTOR_IAMAX] = "cublasI?amax"};
 
-// Whether a routine takes an operand, with its type.
+// Checks whether a routine accepts an operand, and finds cuBLAS's constant for its type.
 static int vector_type(const struct operand *x, const struct operand *result, const char *what, cudaDataType_t *type,
                        struct error *err)
 {

@@ -1,6 +1,6 @@
 // cuBLAS and cublasLt: the references' matrix products and the baselines. The only module that includes their headers.
 // Both libraries are opened at run time, when first needed (they take 0.5 s and several hundred MiB to load), so that
-// the worker runs without them; then references by cuBLAS and these baselines are unavailable, with the reason.
+// the worker runs without them. References by cuBLAS and these baselines are then unavailable, with the reason.
 #pragma once
 
 #include "kernels/operation.h"
@@ -22,15 +22,14 @@ int blas_gemm(struct blas *, const struct device_gemm *, struct error *err);
 // A product of a matrix and one column (ld 1) of f32 or f64, by cublasSgemv or cublasDgemv.
 int blas_gemv(struct blas *, const struct device_gemm *, struct error *err);
 
-// cublasLt's algorithms for a product in the order of its heuristics. One that is the same as an earlier one is left
-// out.
+// cublasLt's algorithms for a product, in the order of its heuristics. Duplicates are left out.
 int blas_list_gemm(struct blas *, const struct device_gemm *, struct operation_way ways[OPERATION_WAYS_MAX],
                    size_t *count, struct error *err);
-// The plan of one of them, by its text; it must be from the same version of cublasLt. NULL: runs the first eight,
-// waits, and keeps the fastest; then, with beta != 0, C is changed by it.
+// The plan of one of these algorithms, given by its text, which must be from the same version of cublasLt. NULL: runs
+// the first eight, waits, and keeps the fastest. With beta != 0, this changes C.
 int blas_plan_gemm(struct blas *, const struct device_gemm *, const char *way, struct blas_plan **out,
                    struct error *err);
-// The plan's product on this problem's addresses, which may differ from those planned with.
+// Computes the plan's product on this problem's addresses, which may differ from those used for planning.
 int blas_run_plan(struct blas *, const struct device_gemm *, const struct blas_plan *, struct error *err);
 void blas_plan_free(struct blas_plan *); // NULL is fine
 

@@ -7,11 +7,11 @@
 
 struct cuda_driver driver;
 
-// Cubins of a toolkit need a driver of the same major version.
+// A toolkit's cubins need a driver of at least the same major version.
 enum { OLDEST_DRIVER = CUDA_VERSION / 1000 * 1000 };
 
-// The kind of a failed call. What a launch is refused for is listed; what a kernel can do to a context is the rest of
-// 700 to 721 and the hardware's own errors.
+// The kind of a failed call. The errors for which a launch is refused are listed; those that a kernel can cause in a
+// context are the rest of 700 to 721 and the hardware's own errors.
 static int result_kind(CUresult r)
 {
     switch (r) {
@@ -140,7 +140,7 @@ static void describe(struct cuda *c)
     i->memory_bytes = total;
 }
 
-// Starts the driver, and finds the device.
+// Starts the driver and finds the device.
 static int start(struct cuda *c, const char *device, struct error *err)
 {
     if (load_driver(err)) return -1;
@@ -173,7 +173,7 @@ int cuda_open(struct cuda **out, const char *device, struct error *err)
     if (!c) return -1;
     CUresult r;
     if (start(c, device, err)) goto out;
-    // Spinning costs a core while a kernel runs and saves tens of microseconds at each of a trial's few waits.
+    // Spinning occupies a CPU core while a kernel runs, but saves tens of microseconds at each of a trial's few waits.
     driver.cuDevicePrimaryCtxSetFlags(c->device, CU_CTX_SCHED_SPIN);
     if (cuda_check(err, driver.cuDevicePrimaryCtxRetain(&c->context, c->device), "cannot create a context")) goto out;
     if ((r = driver.cuCtxSetCurrent(c->context)) || (r = driver.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING))) {
@@ -270,7 +270,7 @@ int cuda_zero(struct cuda *c, uint64_t to, size_t bytes, struct error *err)
 
 int cuda_sync(struct cuda *c, struct error *err)
 {
-    // An error that arrives here belongs to something that ran.
+    // An error that is reported here comes from work that ran.
     return cuda_check(err, driver.cuStreamSynchronize(c->stream), "the GPU reports") ? CUDA_CRASHED : 0;
 }
 
@@ -285,7 +285,7 @@ int cuda_link(const char *ptx, char **cubin, size_t *size, struct error *err)
     int failed = cuda_check(err, r, "cannot compile the PTX");
     *cubin = failed || !made ? NULL : memory_try(*size, 1, err);
     if (*cubin) memcpy(*cubin, made, *size);
-    if (link) driver.cuLinkDestroy(link); // the cubin is its own
+    if (link) driver.cuLinkDestroy(link); // the cubin belongs to the link
     return failed ? failed : *cubin ? 0 : -1;
 }
 
@@ -355,7 +355,7 @@ int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct c
             volume(g->block), info.registers, info.max_threads);
     CUfunction f = (CUfunction)kernel;
     CUresult r = CUDA_SUCCESS;
-    int allowed = 0; // by an earlier geometry of the same kernel; never lowered
+    int allowed = 0; // what an earlier geometry of the same kernel needed; never lowered
     driver.cuFuncGetAttribute(&allowed, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f);
     if ((int)g->shared > allowed)
         r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)g->shared);

@@ -2,18 +2,18 @@
 // at run time, so that the worker starts, and can say what is missing, on a machine without a driver.
 //
 // One context (the device's primary one, which cuBLAS and CUPTI share) and one stream. Device memory is a uint64_t.
-// Functions without a `struct cuda` need neither the stream nor the device: they act on the context, which is current.
+// Functions without a `struct cuda` need neither the stream nor the device: they act on the current context.
 //
-// Failures are of four kinds, which differ in what must happen next: CUDA_FAILED (ours or the machine's), CUDA_MEMORY
-// (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and CUDA_CRASHED (a
-// kernel destroyed the context: every later call fails, the process must be replaced).
+// Failures are of four kinds, which differ in what must happen next: CUDA_FAILED (our fault or the machine's),
+// CUDA_MEMORY (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and
+// CUDA_CRASHED (a kernel destroyed the context: every later call fails, the process must be replaced).
 #pragma once
 
 #include "kernels/element.h"
 #include "tuner/base/base.h"
 
 enum { CUDA_FAILED = -1, CUDA_MEMORY = -2, CUDA_REFUSED = -3, CUDA_CRASHED = -4 };
-// Sets the message: error_set's arguments.
+// Sets the message; the arguments are those of error_set().
 #define cuda_refuse(...) (error_set(__VA_ARGS__), CUDA_REFUSED)
 
 struct cuda;
@@ -28,14 +28,15 @@ struct cuda_info {
     int sm_count, registers_per_sm, max_threads, threads_per_sm, blocks_per_sm, warp_size, l2_bytes, max_cluster,
         clock_mhz, memory_clock_mhz, memory_bus_bits;
     struct {
-        int most, per_sm, reserved; // bytes: of a block, of a multiprocessor, taken from each block
+        int most, per_sm, reserved; // bytes: of a block at most, of a multiprocessor, reserved in each block
     } shared;
     uint64_t memory_bytes;
 };
 
 // Opens a device by ordinal ("0") or UUID ("GPU-..."). Fails with the reason and how to fix it. The caller closes.
 int cuda_open(struct cuda **out, const char *device, struct error *err);
-// Finds the device and its name without a context, so that nothing happens on it. The rest of *info is unknown.
+// Finds the device and its name without creating a context, so that the device stays untouched. The rest of *info is
+// unknown.
 int cuda_identify(const char *device, struct cuda_info *info, struct error *err);
 void cuda_close(struct cuda *); // NULL is fine
 const struct cuda_info *cuda_info(const struct cuda *);
@@ -50,12 +51,12 @@ size_t cuda_memory_left(void);
 int cuda_host_alloc(size_t bytes, void **pointer, struct error *err);
 void cuda_host_free(void *pointer);
 
-// All enqueued. upload() of pageable memory may return only when the source has been read.
+// All enqueued. cuda_upload() of pageable memory may block until the source has been read.
 int cuda_upload(struct cuda *, uint64_t to, const void *from, size_t bytes, struct error *err);
 int cuda_download(struct cuda *, void *to, uint64_t from, size_t bytes, struct error *err);
 int cuda_copy(struct cuda *, uint64_t to, uint64_t from, size_t bytes, struct error *err);
 int cuda_zero(struct cuda *, uint64_t to, size_t bytes, struct error *err);
-// Waits for everything enqueued; CUDA_CRASHED with CUDA's words if a kernel failed.
+// Waits for everything enqueued; CUDA_CRASHED with CUDA's message if a kernel failed.
 int cuda_sync(struct cuda *, struct error *err);
 // Copies and waits.
 static inline int cuda_store(struct cuda *c, uint64_t to, const void *from, size_t bytes, struct error *err)
@@ -71,12 +72,12 @@ static inline int cuda_fetch(struct cuda *c, void *to, uint64_t from, size_t byt
 
 // Compiles PTX for the device. *cubin is malloc'ed.
 int cuda_link(const char *ptx, char **cubin, size_t *size, struct error *err);
-// A cubin in memory. CUDA_REFUSED if it cannot be loaded on this device.
+// Loads a cubin from memory. CUDA_REFUSED if it cannot be loaded on this device.
 int cuda_module_load(const void *image, struct cuda_module **out, struct error *err);
 void cuda_module_unload(struct cuda_module *); // NULL is fine
 int cuda_module_kernel(struct cuda_module *, const char *symbol, struct cuda_kernel **out, struct error *err);
 
-// A variable of the module by the name of its symbol. CUDA_REFUSED when the driver does not know it.
+// Finds a variable of the module by its symbol's name. CUDA_REFUSED if the driver does not know it.
 int cuda_module_global(struct cuda_module *, const char *symbol, uint64_t *address, size_t *bytes, struct error *err);
 
 struct cuda_kernel_info {
@@ -91,16 +92,16 @@ struct cuda_geometry {
     bool overlap; // may begin before the stream's previous kernel has ended; it waits itself (griddepcontrol.wait)
 };
 
-// Allows the kernel the shared memory and the cluster that it will be launched with; CUDA_REFUSED with the limit that
-// is exceeded. Once for a kernel and its largest geometry, before launches.
+// Allows the kernel the shared memory and the cluster with which it will be launched; CUDA_REFUSED with the limit that
+// is exceeded. To be called once for a kernel, with its largest geometry, before launches.
 int cuda_kernel_allow(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, struct error *err);
 // Blocks of this geometry that fit on one multiprocessor.
 int cuda_kernel_occupancy(struct cuda_kernel *, const struct cuda_geometry *, int *blocks, struct error *err);
 // Enqueues; `args` as for cuLaunchKernel.
 int cuda_launch(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, void **args, struct error *err);
 
-// A CUtensorMap: 128 bytes that TMA reads, passed to kernels by value. cuLaunchKernel's copy is made from an address
-// that is a multiple of 64.
+// A CUtensorMap: 128 bytes that TMA reads, passed to kernels by value. cuLaunchKernel copies it from an address that
+// must be a multiple of 64.
 enum { CUDA_TENSOR_RANK = 5 };
 struct cuda_tensor_map {
     _Alignas(64) unsigned char bytes[128];
@@ -115,10 +116,10 @@ struct cuda_tensor {
     bool nan;
     bool tf32; // of f32: rounded to TF32 by loads
 };
-// CUDA_REFUSED if the driver does not take it (or has no TMA), with the values in the message.
+// CUDA_REFUSED if the driver does not accept it (or has no TMA), with the values in the message.
 int cuda_tensor_map_encode(const struct cuda_tensor *, uint64_t address, struct cuda_tensor_map *out,
                            struct error *err);
-// The same map for other memory.
+// Makes a map point to other memory.
 int cuda_tensor_map_move(struct cuda_tensor_map *, uint64_t address, struct error *err);
 
 int cuda_event_create(struct cuda_event **out, struct error *err);
@@ -129,7 +130,7 @@ int cuda_event_happened(struct cuda_event *, bool *happened, struct error *err);
 // Seconds between two events that have both happened.
 int cuda_event_seconds(struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err);
 
-// What is enqueued between the two calls becomes a graph instead of being executed.
+// Work enqueued between the two calls becomes a graph instead of being executed.
 int cuda_capture_begin(struct cuda *, struct error *err);
 int cuda_capture_end(struct cuda *, struct cuda_graph **out, struct error *err); // *out NULL on failure
 int cuda_graph_launch(struct cuda *, struct cuda_graph *, struct error *err);
@@ -137,8 +138,8 @@ void cuda_graph_free(struct cuda_graph *); // NULL is fine
 
 // ---- cuda_mapping.c ------------------------------------------------------------------------------------------------
 //
-// Memory whose pieces lie at chosen distances, which allocations do not promise. Each piece is mapped separately into a
-// reservation of addresses, and nothing is mapped between them.
+// Memory whose pieces are at chosen distances, which allocations do not guarantee. Each piece is mapped separately into
+// a reserved range of addresses, and nothing is mapped between the pieces.
 enum { CUDA_MAPPING_PIECES_MAX = 4 };
 
 struct cuda_mapping {
@@ -148,23 +149,23 @@ struct cuda_mapping {
     size_t bytes[CUDA_MAPPING_PIECES_MAX]; // that are mapped; 0: none yet
 };
 
-// Each piece at the given distance or a little more from the end of the one before it (the first: from the
-// reservation's beginning). CUDA_REFUSED where the device cannot map memory, CUDA_MEMORY where there is no room. The
-// caller closes, also after a failure.
+// Maps each piece at the given distance, or a little more, from the end of the previous one (the first piece: from the
+// reservation's beginning). CUDA_REFUSED if the device cannot map memory, CUDA_MEMORY if there is no room. The caller
+// closes, also after a failure.
 int cuda_mapping_open(struct cuda_mapping *, struct cuda *, const size_t *bytes, const uint64_t *apart, size_t count,
                       struct error *err);
 void cuda_mapping_close(struct cuda_mapping *); // once nothing uses it
 
 // ---- cuda_beside.c -------------------------------------------------------------------------------------------------
 //
-// A second stream, for kernels that run at the same time as what is enqueued on the context's stream.
+// A second stream, for kernels that run at the same time as the work on the context's stream.
 struct cuda_beside;
 
 // The caller closes.
 int cuda_beside_open(struct cuda_beside **out, struct cuda *, struct error *err);
 void cuda_beside_close(struct cuda_beside *); // NULL is fine
-// Enqueues a kernel that begins when everything enqueued so far has ended, at the same time as what is enqueued from
-// now on.
+// Enqueues a kernel that begins when everything enqueued so far has ended, and runs at the same time as what is
+// enqueued afterwards.
 int cuda_beside_launch(struct cuda_beside *, struct cuda_kernel *, const struct cuda_geometry *, void **args,
                        struct error *err);
 // From now on the context's stream waits for the last of these kernels.

@@ -4,7 +4,7 @@
 struct cuda_beside {
     struct cuda *cuda;
     CUstream stream;
-    CUevent before, after; // the kernel
+    CUevent before, after; // events before and after the kernel
 };
 
 int cuda_beside_open(struct cuda_beside **out, struct cuda *c, struct error *err)

@@ -1,5 +1,5 @@
 // Private to the modules of tuner/libraries that call the CUDA driver (cuda.c, cuda_image.c, cuda_mapping.c,
-// cuda_beside.c): its functions, and what they share. The only file that includes <cuda.h>.
+// cuda_beside.c): the driver's functions, and what these modules share. The only file that includes <cuda.h>.
 #pragma once
 
 #include <cuda.h>
@@ -7,7 +7,7 @@
 #include "tuner/libraries/cuda.h"
 #include "tuner/libraries/library.h"
 
-// Older names with the same meaning, for drivers older than the header: only cuEventElapsedTime needs one.
+// Drivers older than the header may have a function under an older name; only cuEventElapsedTime needs this.
 // clang-format off
 #define CUDA_FUNCTIONS(X) \
     X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet) \
@@ -38,6 +38,6 @@ struct cuda {
     struct cuda_info info;
 };
 
-// 0 where a call succeeded; else its kind of failure, and CUDA's words in the message.
+// 0 if a call succeeded; else the kind of failure, with CUDA's message.
 int cuda_check(struct error *err, CUresult, const char *what);
 int cuda_attribute(const struct cuda *, CUdevice_attribute);

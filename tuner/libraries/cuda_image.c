@@ -33,7 +33,7 @@ static CUarray_format format_of(enum element type)
         [ELEMENT_I16] = CU_AD_FORMAT_SIGNED_INT16, [ELEMENT_U16] = CU_AD_FORMAT_UNSIGNED_INT16,
         [ELEMENT_I32] = CU_AD_FORMAT_SIGNED_INT32, [ELEMENT_U32] = CU_AD_FORMAT_UNSIGNED_INT32,
     };
-    return formats[type]; // 0, which is no format, for the others
+    return formats[type]; // 0, which is not a format, for all other types
 }
 
 int cuda_array_create(const struct image_layout *image, enum element type, struct cuda_array **out, struct error *err)

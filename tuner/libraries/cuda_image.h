@@ -1,5 +1,5 @@
-// Images on the device: CUDA arrays, and the texture and surface objects by which kernels see them or linear memory.
-// An object is 8 bytes, a kernel's argument as any other. Failures are those of cuda.h.
+// Images on the device: CUDA arrays, and the texture and surface objects through which kernels see arrays or linear
+// memory. An object is 8 bytes and is passed to a kernel like any other argument. Failures are those of cuda.h.
 #pragma once
 
 #include "tuner/base/image.h"
@@ -7,18 +7,20 @@
 
 struct cuda_array;
 
-// What this device takes.
+// This device's limits for images.
 void cuda_image_limits(struct cuda *, struct image_limits *);
 
-// An array for an image whose texels have `channels` elements of the type. Types are those of textures: 8 to 32 bits.
+// Creates an array for an image whose texels have `channels` elements of the type. Types are those of textures: 8 to 32
+// bits.
 int cuda_array_create(const struct image_layout *, enum element, struct cuda_array **out, struct error *err);
 void cuda_array_destroy(struct cuda_array *); // NULL is fine
-// Copies between linear memory, whose rows are image.pitch bytes apart, and the whole array: into it when `write`.
+// Copies between linear memory, whose rows are image.pitch bytes apart, and the whole array: into the array if `write`.
 // Enqueued.
 int cuda_array_copy(struct cuda *, struct cuda_array *, const struct image_layout *, enum element, uint64_t linear,
                     bool write, struct error *err);
 
-// A texture over the array or, with other memory, over the address. CUDA_REFUSED with the driver's words.
+// Creates a texture over the array or, for an image in linear memory, over the address. CUDA_REFUSED with the driver's
+// message.
 int cuda_texture_create(const struct image_layout *, enum element, struct cuda_array *, uint64_t address,
                         uint64_t *object, struct error *err);
 void cuda_texture_destroy(uint64_t object); // 0 is fine

@@ -17,7 +17,7 @@ static int map(struct cuda_mapping *r, const struct cuda *c, size_t i, size_t by
     int failed = cuda_check(err, driver.cuMemCreate(&memory, bytes, &p, 0), "cannot allocate device memory");
     if (failed) return failed;
     failed = cuda_check(err, driver.cuMemMap(r->address[i], bytes, 0, memory, 0), "cannot map device memory");
-    driver.cuMemRelease(memory); // lives as long as it is mapped
+    driver.cuMemRelease(memory); // the memory lives as long as it is mapped
     if (failed) return failed;
     r->bytes[i] = bytes;
     return cuda_check(err, driver.cuMemSetAccess(r->address[i], bytes, &access, 1), "cannot map device memory");

@@ -21,7 +21,7 @@ int cupti_library_load(struct error *err)
     return 0;
 }
 
-// What to do about it, for the failures that a user can fix.
+// What to do about a failure, if the user can fix it.
 static const char *advice(CUptiResult result)
 {
     switch (result) {

@@ -1,6 +1,6 @@
-// libcupti, opened at run time: the only file that includes CUPTI's headers and names its functions, for the modules
-// that call it (tuner/counting: counters.c, the range profiler; sass.c, SASS metrics; sampling.c, PC sampling). To call
-// another function, add it to the list.
+// libcupti, opened at run time. This is the only file that includes CUPTI's headers and names its functions, for the
+// modules that call it (tuner/counting: counters.c, the range profiler; sass.c, SASS metrics; sampling.c, PC sampling).
+// To call another function, add it to the list.
 #pragma once
 
 #include <cupti_pcsampling.h>
@@ -38,21 +38,21 @@ struct cupti_functions {
 };
 extern struct cupti_functions cupti; // all NULL until loaded
 
-// Opens the library and finds all functions, once in a process: it is never closed, because it hooks itself into the
-// driver. Fails with how to fix it.
+// Opens the library and finds all functions, once per process: it is never closed, because it hooks itself into the
+// driver. The message of a failure says how to fix it.
 int cupti_library_load(struct error *err);
 
 // "function: what CUPTI says (number); what to do about it". Returns -1.
 int cupti_library_fail(struct error *err, const char *function, CUptiResult result);
 
-// For functions that return 0 or -1 and have an `err`: leaves with CUPTI's message where the call fails.
+// For functions that return 0 or -1 and have an `err`: returns with CUPTI's message if the call fails.
 #define CUPTI_TRY(function, params)                                                       \
     do {                                                                                  \
         CUptiResult result_ = cupti.function(params);                                     \
         if (result_ != CUPTI_SUCCESS) return cupti_library_fail(err, #function, result_); \
     } while (0)
 
-// A parameter block with its size set, as most calls want it: CUPTI_PARAMS(CUpti_X, .member = value).
+// A parameter block with its size set, as most calls require: CUPTI_PARAMS(CUpti_X, .member = value).
 #define CUPTI_PARAMS(type, ...)                              \
     (type##_Params)                                          \
     {                                                        \

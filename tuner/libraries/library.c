@@ -12,7 +12,7 @@ void *library_open(const char *name, bool toolkit, bool global, struct error *er
     int flags = RTLD_NOW | (global ? RTLD_GLOBAL : RTLD_LOCAL);
     void *library = dlopen(name, flags);
     const char *words = library ? NULL : dlerror();
-    error_set(err, "%s", words ? words : ""); // the loader's own message says more than that of the last folder
+    error_set(err, "%s", words ? words : ""); // more helpful than the message for the last folder
     const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
     const char *folders[] = {"lib64", "extras/CUPTI/lib64", "lib"};
     enum { FOLDERS = sizeof folders / sizeof *folders, PLACES = FOLDERS * sizeof roots / sizeof *roots };

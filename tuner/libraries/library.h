@@ -1,5 +1,5 @@
-// Shared libraries opened at run time, and tables of the functions that are called in them. A module that stands for a
-// library lists the functions once:
+// Shared libraries opened at run time, and tables of the functions that we call in them. A module that wraps a library
+// lists the functions once:
 //
 //     #define FUNCTIONS(F) F(cuInit) F(cuDeviceGet) ...
 //     static struct { FUNCTIONS(LIBRARY_MEMBER) } driver;
@@ -7,8 +7,8 @@
 //     library_find(opened, symbols, sizeof symbols / sizeof *symbols, &driver, err)
 //
 // and calls driver.cuInit(0). Where a vendor's header renames a function by a macro (cuMemAlloc stands for
-// cuMemAlloc_v2), the symbol and the prototype are both of the new name. Libraries are not closed: the vendors' start
-// threads and hook themselves into the driver.
+// cuMemAlloc_v2), the symbol and the prototype both have the new name. Libraries are not closed, because the vendors'
+// libraries start threads and hook themselves into the driver.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -19,18 +19,18 @@
 #define LIBRARY_MEMBER(f) __typeof__(f) *f;
 // Its symbol.
 #define LIBRARY_SYMBOL(f) {LIBRARY_TEXT(f), NULL},
-// The same, where older libraries have it under the name before the header's renaming.
+// The same, for older libraries that have the function under its name before the header's renaming.
 #define LIBRARY_SYMBOL_OR_OLDER(f) {LIBRARY_TEXT(f), #f},
 
 struct library_symbol {
-    const char *name, *older; // older: tried where `name` is missing; NULL: none
+    const char *name, *older; // older: tried if `name` is missing; NULL: none
 };
 
-// Opens a library by its file name, where the loader looks and then, for one that is part of the CUDA toolkit, in the
-// toolkit's folders (CUDA_HOME, CUDA_PATH, /usr/local/cuda). NULL with the loader's words. `global`: other libraries
+// Opens a library by its file name: where the loader looks and then, if it is part of the CUDA toolkit, in the
+// toolkit's folders (CUDA_HOME, CUDA_PATH, /usr/local/cuda). NULL with the loader's message. `global`: other libraries
 // may find its symbols.
 void *library_open(const char *name, bool toolkit, bool global, struct error *err);
 
-// Finds the functions and writes their addresses to `table`, a struct of as many function pointers in the same order:
-// all, or none and -1 with the name of the first that is missing as the message.
+// Finds the functions and writes their addresses to `table`, a struct of as many function pointers in the same order.
+// If one is missing, writes none and returns -1 with the name of the first missing function as the message.
 int library_find(void *library, const struct library_symbol *symbols, size_t count, void *table, struct error *err);

@@ -13,7 +13,7 @@ enum {
     REASON_POWER_BRAKE = 0x80,
 };
 
-// The functions that are called: symbol, and the table's member. All return 0 or an error's number.
+// The functions that we call: the symbol and the member of the table. All return 0 or an error number.
 #define FUNCTIONS(F)                                                         \
     F("nvmlInit_v2", int (*init)(void))                                      \
     F("nvmlShutdown", int (*shutdown)(void))                                 \
@@ -39,11 +39,11 @@ struct field_value {
     } value;
 };
 enum { FIELD_POWER_INSTANT = 186, TYPE_UNSIGNED = 1 };
-// NULL where the driver lacks it.
+// NULL if the driver lacks the function.
 static struct {
-    int (*reasons)(void *, unsigned long long *); // before driver 535 it has an older name, and long before neither
+    int (*reasons)(void *, unsigned long long *); // older name before driver 535; missing long before
     int (*values)(void *, int, struct field_value *);
-    int (*usage)(void *, unsigned *);            // mW; of a second on Ampere and later, but for GA100
+    int (*usage)(void *, unsigned *);            // mW; average of a second on Ampere and later, except GA100
     int (*energy)(void *, unsigned long long *); // mJ
 } optional;
 

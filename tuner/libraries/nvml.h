@@ -1,4 +1,4 @@
-// NVML: the clock, the temperature and why a device is running slower than it could. Optional: without
+// NVML: a device's clock and temperature, and why it is running slower than it could. Optional: without
 // libnvidia-ml.so.1, or without permission, nvml_open gives NULL and every reading is "unknown". Its functions are
 // declared here, because nvml.h is not part of every toolkit installation.
 #pragma once
@@ -14,14 +14,14 @@ struct nvml_reading {
     bool capped;     // slowed down to keep the power limit
 };
 
-// NULL where NVML does not work. The caller closes.
+// NULL if NVML does not work. The caller closes.
 struct nvml *nvml_open(const char *device_uuid);
 void nvml_close(struct nvml *);               // NULL is fine
 const char *nvml_driver(const struct nvml *); // "580.159.04", or "" (also for NULL)
 int nvml_max_clock(const struct nvml *);      // MHz of the SMs; 0: unknown
-// All zero for NULL. Without the `temperature` it is quicker.
+// All zero for NULL. It is faster without `temperature`.
 struct nvml_reading nvml_read(struct nvml *, bool temperature);
-// The board's power now, in W, by its sensor (averaged over some ten milliseconds; where the driver has no such
+// The board's current power in W, from its sensor (averaged over some ten milliseconds; if the driver has no such
 // reading, over the last second); NaN: unknown, also for NULL.
 double nvml_power(struct nvml *);
 // The energy in J that the board has used since the driver was loaded, which changes about ten times a second; NaN: the
