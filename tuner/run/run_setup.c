@@ -1,5 +1,5 @@
-// The beginning of a run: workers' greetings, the device, the space, the store, the job. Blocking, one step after the
-// other; from then on everything is the loop of tune.c.
+// The beginning of a run: workers' greetings, the device, the space, the store, the job. These steps block, one after
+// the other; everything after them happens in the loop of tune.c.
 #include "tuner/base/clock.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/protocol.h"
@@ -111,7 +111,7 @@ static void log_ceilings(struct run *r)
                 *memory ? memory : "memory unknown");
 }
 
-// The ceilings of the device that the job needs: measured once per environment.
+// Gets the ceilings of the device that the job needs, which are measured once per environment.
 static void measure_ceilings(struct run *r)
 {
     struct error err;
@@ -129,7 +129,7 @@ static void measure_ceilings(struct run *r)
         run_put_document(r, "ceilings", json_incref(document));
         log_ceilings(r);
     } else {
-        if (!answer) // it died, is late or sends invalid messages: another one is started
+        if (!answer) // it died, is late or sent invalid messages; start another one
             slot_stop(&r->pool.gpus[r->pool.first_gpu]);
         display_log(&r->display, "no ceilings: %s",
                     !answer        ? err.message
@@ -138,7 +138,7 @@ static void measure_ceilings(struct run *r)
     }
 }
 
-// Trials that were committed but not yet counted when the last run ended.
+// Queues trials that were committed but not yet counted when the last run ended.
 static int resume_counts(struct run *r)
 {
     int64_t count = 0;
@@ -146,7 +146,7 @@ static int resume_counts(struct run *r)
     for (int64_t i = 0; i < count; i++) {
         struct trial trial;
         uint16_t config[SPACE_MAX_PARAMETERS];
-        struct error ignored; // a trial that is not in the present space is skipped
+        struct error ignored; // a trial that is not in the current space is skipped
         if (store_get(r->store, ids[i], &trial, &ignored) || space_parse(r->job->space, trial.config, config, NULL))
             continue;
         task_add(&r->policy, r->job->space, config, TASK_COUNT, TASK_UNKNOWN)->trial = ids[i];
@@ -154,7 +154,7 @@ static int resume_counts(struct run *r)
     return count < 0 ? -1 : 0;
 }
 
-// Workers, device, space, and the policy for so many workers.
+// Sets up workers, device, space, and the policy for that many workers.
 static int meet(struct run *r, struct error *err)
 {
     const struct tune_options *o = r->options;
@@ -185,7 +185,7 @@ static int meet(struct run *r, struct error *err)
     return 0;
 }
 
-// The job, known to the first GPU worker.
+// Makes the job known to the first GPU worker.
 static int set_up_workers(struct run *r, struct error *err)
 {
     autojson json_t *answer = NULL;
@@ -195,7 +195,7 @@ static int set_up_workers(struct run *r, struct error *err)
     return status;
 }
 
-// Turns a share of the ceiling, at which the search shall end, into a time.
+// Turns the share of the ceiling at which the search should end into a time.
 static int find_target(struct run *r, struct error *err)
 {
     struct stop_rules *rules = &r->policy.stop.rules;
@@ -216,7 +216,7 @@ static void collect_starts(struct run *r)
 {
     const struct start_list *starts = &r->search.starts;
     struct error err;
-    // A replay depends on its recording alone.
+    // A replay depends only on its recording.
     const bool shipped = !r->options->alone && !r->pool.replay;
     if (search_collect_starts(&r->search, r->options, shipped, &err))
         fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
@@ -227,7 +227,7 @@ static void collect_starts(struct run *r)
                                                    : "current kernel");
     if (starts->count > starts->named)
         display_log(&r->display, "the search begins with %zu winners of earlier jobs", starts->count - starts->named);
-    if (r->options->refresh) // these are measured, and nothing else
+    if (r->options->refresh) // only these are measured
         r->policy.settings.evaluations = (int64_t)r->policy.stop.evaluations + (int64_t)starts->count;
     if (r->options->refresh && !starts->count && !r->failure.set) {
         error_set(&err, "there is nothing to measure again: no results for another driver, device or version");
@@ -264,7 +264,9 @@ int run_setup(struct run *r)
     int status = meet(r, err);
     double start = clock_now() - first;
     const char *strategy = r->options->strategy ? r->options->strategy : job->search.strategy;
-    if (!status && !(r->search.strategy_class = strategy_choose(strategy, err))) status = EXIT_USAGE; // no store yet
+    if (!status && !(r->search.strategy_class = strategy_choose(strategy, err)))
+        status = EXIT_USAGE; // no store is
+                             // open
     r->setup.time = r->options->time;
     if (!status) status = job_setup_request(&r->setup, &r->pool, err);
     if (!status) status = open_store(r, err);
@@ -287,7 +289,7 @@ int run_setup(struct run *r)
     take_baselines(r);
     measure_ceilings(r);
     if ((status = find_target(r, err))) return status;
-    policy_grow(&r->policy, r->pool.compiler_count, r->pool.gpu_count); // nodes have joined meanwhile
+    policy_grow(&r->policy, r->pool.compiler_count, r->pool.gpu_count); // nodes may have joined meanwhile
     if (r->pool.gpus[r->pool.first_gpu].state == GPU_READY) {
         gpu_checks_ready(&r->checks, r->pool.first_gpu);
         policy_gpu_ready(&r->policy, r->pool.first_gpu);
@@ -300,7 +302,7 @@ int run_setup(struct run *r)
 
 void run_release(struct run *r)
 {
-    run_live_end(r); // before the store's lock is
+    run_live_end(r); // before the store's lock is released
     run_watch_release(&r->watch);
     task_free_all(&r->policy);
     free(r->finished.list);
