@@ -11,15 +11,15 @@
 #include "tuner/protocol/message.h"
 
 enum {
-    TRIES_MOST = 8,   // of a node in a row
-    GPUS_MOST = 4096, // of a node
-    FOREIGN_MOST = 2, // answers to others' requests, of a node
+    TRIES_MOST = 8,   // failed starts of a node in a row
+    GPUS_MOST = 4096, // GPUs of a node
+    FOREIGN_MOST = 2, // a node's answers to requests of other workers
 };
 static const double first_delay = 1, longest_delay = 60; // s before a node is tried again
-static const double end_timeout = 2;                     // s that agents have to end in order
+static const double end_timeout = 2;                     // s that agents have to end cleanly
 static const double steady = 60;                         // s after which a node's failures are forgotten
 
-// Seconds from the environment, for tests and odd networks.
+// Seconds from the environment, for tests and unusual networks.
 static double seconds_of(const char *variable, double usual)
 {
     double seconds;
@@ -39,8 +39,8 @@ static void add_probe(struct node_link_settings *s, const char *path)
         s->probes[s->probe_count++] = (struct node_probe){absolute, text_copy(hash)};
 }
 
-// A file next to the compile cache with a unique name, and the job's source: a node that sees both sees the driver's
-// files.
+// Makes the probes: a file next to the compile cache with a unique name, and the job's source. A node that sees both is
+// assumed to see the driver's files.
 static int make_probes(struct worker_pool *p, struct error *err)
 {
     const struct pool_settings *s = &p->settings;
@@ -185,7 +185,7 @@ static void join(struct worker_pool *p, size_t node)
         pool_add_compiler(p, node, text_format("%s compiler %lld", n->spec.name, (long long)i));
 }
 
-// Its agent has ended, or was never there.
+// Handles an agent that has ended or could not be started.
 static void see_to_end(struct worker_pool *p, size_t node, double now)
 {
     struct pool_node *n = p->nodes[node];
@@ -204,7 +204,7 @@ static void see_to_end(struct worker_pool *p, size_t node, double now)
     pool_report(&p->settings, true, "node %s is lost: %s; it is tried again in %.0f s", n->spec.name, why, delay);
 }
 
-// Before a node gets anything to compile, one of its compilers says what it is.
+// Before a node gets anything to compile, one of its compilers reports its version.
 static void greet_compiler(struct worker_pool *p, size_t node)
 {
     struct pool_node *n = p->nodes[node];
@@ -214,7 +214,7 @@ static void greet_compiler(struct worker_pool *p, size_t node)
         struct pool_slot *slot = &p->compilers[i];
         if (slot->node != node) continue;
         n->compilers = COMPILERS_GREETED;
-        if (slot->queued || slot_start(p, slot, &err)) return; // its node is about to go down
+        if (slot->queued || slot_start(p, slot, &err)) return; // its node is going down
         slot->greeting = true;
         slot_send(slot, pool_compiler_hello(p), POOL_HELLO_TIMEOUT);
         return;
@@ -249,7 +249,7 @@ void pool_node_count_gpus(struct worker_pool *p, size_t gpu, const json_t *hello
     p->nodes[node]->gpus = count < 1 ? 1 : count > GPUS_MOST ? GPUS_MOST : count;
 }
 
-// Slots for the GPUs that its first GPU's worker has counted.
+// Adds slots for the GPUs that the worker of the node's first GPU has counted.
 static void add_counted_gpus(struct worker_pool *p, size_t node)
 {
     struct pool_node *n = p->nodes[node];
@@ -279,7 +279,7 @@ static char *unfit(const struct worker_pool *p, size_t gpu, const json_t *hello)
     const char *name = json_get_string(device, "name", "?"), *driver = json_get_string(device, "driver", ""),
                *model = p->settings.nodes ? p->settings.nodes->model : NULL;
     if (model && !strcasestr(name, model)) return text_format("it is a %s, and --gpu-model is '%s'", name, model);
-    if (p->gpus[gpu].node == POOL_HERE || !p->device_name) return NULL; // it is the first one
+    if (p->gpus[gpu].node == POOL_HERE || !p->device_name) return NULL; // this is the first GPU
     if (strcmp(name, p->device_name) != 0 || strcmp(driver, p->driver) != 0)
         return text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver, p->device_name,
                            p->driver);
@@ -291,7 +291,7 @@ bool pool_gpu_differs(struct worker_pool *p, size_t gpu, const json_t *hello)
 {
     autofree char *why = unfit(p, gpu, hello);
     if (!why) return false;
-    pool_node_count_gpus(p, gpu, hello); // others of its node may be used
+    pool_node_count_gpus(p, gpu, hello); // its node's other GPUs may be used
     pool_gpu_disable(p, gpu, why);
     return true;
 }
@@ -392,7 +392,7 @@ static void read_list_again(struct worker_pool *p, double now)
         }
         n->listed = true;
         if (same_command(&n->spec, spec)) continue;
-        memory_swap(n->spec.command, spec->command); // a new node under an old name: it gets all its tries
+        memory_swap(n->spec.command, spec->command); // a new node under an old name gets all its tries
         n->disabled = false;
         n->failures = 0;
         n->again = 0;
@@ -415,7 +415,7 @@ void pool_nodes_serve(struct worker_pool *p)
     for (size_t i = 0; i < p->node_count; i++) serve(p, i, now);
 }
 
-// Why a node has no GPU for the run, or no compiler. NULL: it has, or may have.
+// Why a node has no GPU for the run, or no compiler. NULL: it has one, or may have.
 static const char *lack(const struct worker_pool *p, size_t node, bool compiler)
 {
     const struct pool_node *n = p->nodes[node];
@@ -428,7 +428,7 @@ static const char *lack(const struct worker_pool *p, size_t node, bool compiler)
     return !n->joined ? NULL : compiler ? "no cores" : "no GPU that can be used";
 }
 
-// True where all nodes lack it.
+// Whether all nodes lack a compiler, or a GPU.
 static bool all_lack(const struct worker_pool *p, bool compiler, struct error *why)
 {
     autorelease(text_release) struct text all = {0};

@@ -1,4 +1,4 @@
-// The beginning of a pool, and the questions that are asked while a run is set up: see worker_pool.h. Blocking.
+// Opening a pool, and the blocking questions of a run's set-up: see worker_pool.h.
 #include <errno.h>
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ static int choose_programs(struct worker_pool *p, struct error *err)
     return access(p->replay_file, R_OK) ? error_set(err, "cannot read '%s': %s", device + 7, strerror(errno)) : 0;
 }
 
-// Here: one per core, unless the settings say how many.
+// Compilers on this machine: one per core, unless the settings give a number.
 static int64_t count_compilers(const struct worker_pool *p)
 {
     int64_t compilers = p->settings.compilers ? p->settings.compilers : installation_cores();
@@ -61,7 +61,7 @@ static int choose_workers(struct worker_pool *p, struct error *err)
     return 0;
 }
 
-// What a worker says of itself, if it is of this build. One that dies meanwhile is started again.
+// A worker's hello, if the worker is of this build. One that dies meanwhile is restarted.
 static json_t *greet(struct worker_pool *p, struct pool_slot *slot, struct error *err)
 {
     struct worker *w = &slot->worker;
@@ -105,7 +105,7 @@ static const char *no_device(const json_t *hello)
     return answer_reason(hello, "the GPU worker does not say which device it has");
 }
 
-// The first compiler that answers, of whichever node is there first, and the first GPU.
+// Finds the first compiler that answers, on the first node that is up, and the first GPU.
 static int meet_nodes(struct worker_pool *p, struct error *err)
 {
     double since = 0;
@@ -148,7 +148,7 @@ static int meet_nodes(struct worker_pool *p, struct error *err)
 static int meet(struct worker_pool *p, struct error *err)
 {
     if (p->settings.nodes) return meet_nodes(p, err);
-    if (slot_start(p, &p->compilers[0], err) || slot_start(p, first_gpu(p), err)) return -1; // at the same time
+    if (slot_start(p, &p->compilers[0], err) || slot_start(p, first_gpu(p), err)) return -1; // both start at once
     p->compiler_hello = greet_compiler(p, err);
     if (!p->compiler_hello) return -1;
     p->compiler = json_get_string(p->compiler_hello, "compiler", "?");
@@ -227,11 +227,11 @@ json_t *pool_ask_gpu(struct worker_pool *p, json_t *request, double seconds, str
 struct question {
     json_t *request, *answer;
     bool sent;
-    int ended; // how often its compiler was ended from outside
+    int ended; // how often its compiler was killed from outside
 };
 
-// Takes the compilers' answers. A request whose compiler was ended from outside is sent again, ENDED_MOST times, one
-// whose node was lost as often as it takes.
+// Takes the compilers' answers. A request is sent again if its compiler was killed from outside (up to ENDED_MOST
+// times) or its node was lost (without limit).
 static int take_answers(struct worker_pool *p, struct question *questions, size_t *left, size_t *which,
                         struct error *err)
 {
@@ -298,7 +298,7 @@ int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t co
     return failed;
 }
 
-// Where the first GPU's node is lost, another GPU takes its place.
+// If the first GPU's node is lost, another GPU takes its place.
 static int find_first_gpu(struct worker_pool *p, struct error *err)
 {
     double since = 0;
@@ -314,7 +314,7 @@ static int find_first_gpu(struct worker_pool *p, struct error *err)
     }
 }
 
-// Hands the job to the first GPU worker. One that dies meanwhile is started again.
+// Hands the job to the first GPU worker. One that dies meanwhile is restarted.
 static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
 {
     struct pool_slot *slot = NULL;
@@ -326,7 +326,7 @@ static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
         if (!hello && !worker_running(&slot->worker) && slot->node == POOL_HERE) return EXIT_ENVIRONMENT;
         bool other = hello && pool_gpu_differs(p, p->first_gpu, hello);
         if (hello && !other) slot_set_uuid(slot, json_object_get(hello, "device"));
-        if (!other && pool_gpu_refuses_job(p, p->first_gpu)) continue; // it was not tried
+        if (!other && pool_gpu_refuses_job(p, p->first_gpu)) continue; // this is not a failed start
         failed += other || !worker_running(&slot->worker) ? pool_start_weight(false) : 0;
         if (other || !worker_running(&slot->worker)) continue;
         *answer = pool_ask_gpu(p, json_deep_copy(p->job_request), POOL_SETUP_TIMEOUT, err);
