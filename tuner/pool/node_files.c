@@ -18,7 +18,7 @@ static const char *const settings_members[] = {"measure", "verify", NULL};
 // Members of answers that are files on the node.
 static const char *const found_members[] = {"cubin", "library", NULL};
 
-// Opens a file to send. A file in the compile cache may have been named by another node, so it is opened with care.
+// Opens a file to send. A path in the compile cache may come from another node, so it must not lead out of that folder.
 static int open_file(const struct node_link *l, const char *path)
 {
     autofree char *absolute = text_join_path(".", path);
