@@ -181,8 +181,8 @@ static int run_nvcc(const struct nvcc *nvcc, const struct compile_job *j, const 
     return failed;
 }
 
-// A candidate is first compiled without the bodies of host functions. If that fails, for example because a macro hides
-// `__device__`, it is compiled unchanged. If that succeeds, so are the source's other candidates.
+// A job's candidate is first compiled without the bodies of host functions. If that fails, for example because a macro
+// hides `__device__`, it is compiled unchanged. If that succeeds, so are the source's other candidates.
 static int run_alone(const struct nvcc *nvcc, const struct compile_job *j, const char **symbols, struct compilation *c,
                      struct error *err)
 {

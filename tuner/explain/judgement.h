@@ -34,8 +34,8 @@ int judge_candidate(struct single_run *, const struct job *, const uint16_t *con
                     struct sanitizer *sanitizer, struct judgement *, struct error *);
 void judgement_release(struct judgement *);
 
-// A judgement as a document and as a table. docs/json.md describes the document. Members may be added without a new
-// version, but none changes its meaning.
+// A judgement as a document and as a table. The document has a version, and docs/json.md describes it. Members may be
+// added without a new version, but none changes its meaning.
 enum { JUDGEMENT_VERSION = 1 };
 
 // The context of a judgement.

@@ -71,7 +71,7 @@ struct final_run {
     } builds;
     struct {            // a part of the final instead of rounds (final_energy.c)
         bool on;        // this part is running
-        int64_t winner; // by the rounds, and the only candidate to measure; 0: measure all
+        int64_t winner; // the winner by the rounds, the only candidate to measure; 0: measure all
     } energy;
     struct {                  // the winner runs under compute-sanitizer (final_sanitize.c)
         struct sanitizer *by; // NULL: there is none, or it was not looked for yet

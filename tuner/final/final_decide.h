@@ -26,7 +26,7 @@
 struct contender {
     bool candidate;               // a baseline cannot win
     size_t rounds;                // length of `objectives`
-    const double *objectives;     // one a round, NaN where it has no time; borrowed
+    const double *objectives;     // one per round, NaN where it has no time; borrowed
     const unsigned char *process; // of each round, from 0; the same list for all entries; NULL: one ran all; borrowed
     double share;                 // of an SM that one block takes, 0..1
     double code;                  // bytes
@@ -37,7 +37,7 @@ struct contender {
     double process_medians[FINAL_PROCESSES_MAX]; // NaN for a process without a time
     bool by_process;                             // its time depends on the process that measures it
     // Filled in by final_decide, or by final_decide_energy:
-    bool tied; // with the winner, and not the winner itself
+    bool tied; // it is tied with the winner, and is not the winner itself
 };
 
 // How certain the winner is. FASTEST: no other candidate may be as fast. TIED: others may be as fast, or faster by at

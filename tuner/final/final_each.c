@@ -106,7 +106,7 @@ static void summarise_each(struct final_run *f, const struct kernel_set *set, co
     printf("\n");
 }
 
-// A finalist's relative time on each tuned problem; 1 on all of them where it is unknown.
+// A finalist's relative time on each tuned problem; 1 on all of them if it is unknown.
 static void find_wave_model(struct final_run *f, int64_t trial, struct wave_model *model)
 {
     struct trial found;

@@ -1,7 +1,7 @@
 // The last part of a final: after the last round, its worker measures energy (tuner/gpu/energy.h). By default it
 // measures the winner and the baselines, if any of the command's time is left after everything else. Where energy
-// decides, it measures all candidates. `tune --finish` makes up for what there was no time for. Energy is measured
-// once, in the process that took the last rounds.
+// decides, it measures all candidates. `tune --finish` measures energies for which there was no time. Energy is
+// measured once, in the process that took the last rounds.
 #include "tuner/base/clock.h"
 #include "tuner/final/final.h"
 

@@ -136,10 +136,10 @@ const char *show_time(double seconds, char *out, size_t size);
 const char *show_ratio(const struct interval *, char *out, size_t size);
 // A whole time with its interval in one unit: "2.810 ms [2.801, 2.822]"; "" for NaN.
 const char *show_interval(const struct interval *, char *out, size_t size);
-// "1.153 J at 690 W and 1755 MHz", with the share that was taken off and the power limit, or why it was not measured.
+// "1.153 J at 690 W and 1755 MHz", with the subtracted share and the power limit, or why it was not measured.
 const char *show_energy(const struct energy_figures *, char *out, size_t size);
-// "1204 launches judged; a fault rarer than 3/1204 is not excluded": by the rule of three, with 95% confidence. ""
-// where they were not counted.
+// "1204 launches judged; a fault rarer than 3/1204 is not excluded": by the rule of three, with 95% confidence. "" if
+// they were not counted.
 const char *show_remaining_risk(int64_t launches_judged, char *out, size_t size);
 // "2026-11-21 02:10", local time.
 const char *show_moment(double when, char *out, size_t size);

@@ -9,7 +9,7 @@
 #include "tuner/pool/pool_slots.h"
 #include "tuner/protocol/message.h"
 
-// "0,2": one GPU worker each.
+// Reads "0,2" and adds one GPU worker for each.
 static int read_device_list(struct worker_pool *p, struct error *err)
 {
     for (const char *at = p->settings.device;; at++) {

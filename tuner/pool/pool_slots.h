@@ -89,8 +89,8 @@ void pool_node_greeted(struct worker_pool *, size_t node, const json_t *hello);
 void pool_node_not_greeted(struct worker_pool *, size_t node, const char *why);
 // Another slot whose worker runs on the GPU that this one's hello names, or NULL: two on one GPU slow each other down.
 const struct pool_slot *pool_gpu_twin(const struct worker_pool *, size_t gpu, const json_t *hello);
-// Whether a GPU is not of the model that the user wants or, on a node, has another model or driver than the first one
-// or is in the run already. It is then disabled.
+// Whether a GPU cannot be used: it is not of the model that the user wants or, on a node, it has another model or
+// driver than the first one or is in the run already. It is then disabled.
 bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);
 // Seconds that a run waits for a GPU when it has none.
 double pool_timeout(void);

@@ -33,7 +33,7 @@ struct node_specs {
 struct pool_request {
     size_t text_count;
     const char *const *texts; // as given, one for each --pool
-    const char *cache;        // its folder there; NULL: its own choice
+    const char *cache;        // the agent's folder; NULL: its default
     const char *model;        // only GPUs whose name contains this, ignoring case; NULL: the first GPU's model
 };
 

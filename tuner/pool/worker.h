@@ -20,9 +20,9 @@ enum worker_failure { WORKER_WORKS, WORKER_DIED, WORKER_LATE, WORKER_INVALID, WO
 
 struct worker {
     const char *name;             // for messages: "gpu 0"; borrowed
-    struct node_link *link;       // link to the node was a child of the driver it runs; NULL: a child of the driver
+    struct node_link *link;       // link to the node where it runs; NULL: a child of the driver
     struct node_links *links;     // all links, which are served while waiting for one worker; NULL: none
-    struct child child;           // here
+    struct child child;           // as a child of the driver
     struct node_channel *channel; // on a node; NULL: not running
     int64_t next_id;
     struct byte_queue input;     // bytes read, perhaps with an incomplete last line; a channel has its own

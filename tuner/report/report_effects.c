@@ -26,7 +26,7 @@ static double quantile(const double *sorted, size_t n, double q)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-// The figures for each value of a parameter, and in `times`, which has room, all times by value, ascending within each.
+// The figures for each value of a parameter. `times`, which has room, gets all times by value, ascending within each.
 // logs: of the times in order.
 static struct by_value *gather(const struct trial_table *t, size_t p, const double *logs, double *times)
 {

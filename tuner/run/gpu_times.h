@@ -4,9 +4,8 @@
 // the first one's, since with two it is unknown which one is unusual. It differs where
 //
 //     - the intervals of its newest time and of the standard do not overlap, and
-//     - the logarithm of their ratio is larger than GPU_TIMES_LIMIT deviations of the difference between two times of
-//     one
-//       GPU, and larger than 1%, since smaller differences decide nothing,
+//     - the logarithm of their ratio is larger than GPU_TIMES_LIMIT deviations of the difference between two times
+//       of one GPU, and larger than 1%, since smaller differences decide nothing,
 //     - GPU_TIMES_KEPT times in a row.
 //
 // The deviation is robust: 1.4826 times the median of the absolute differences of successive logarithms, over all

@@ -264,9 +264,7 @@ int run_setup(struct run *r)
     int status = meet(r, err);
     double start = clock_now() - first;
     const char *strategy = r->options->strategy ? r->options->strategy : job->search.strategy;
-    if (!status && !(r->search.strategy_class = strategy_choose(strategy, err)))
-        status = EXIT_USAGE; // no store is
-                             // open
+    if (!status && !(r->search.strategy_class = strategy_choose(strategy, err))) status = EXIT_USAGE; // no store yet
     r->setup.time = r->options->time;
     if (!status) status = job_setup_request(&r->setup, &r->pool, err);
     if (!status) status = open_store(r, err);

@@ -11,7 +11,7 @@ static int evaluate3(struct expr *const e[3], const int64_t *values, int64_t out
     return 0;
 }
 
-// A copy of integers.
+// Copies integers into the arena.
 static const int64_t *keep_integers(struct arena *memory, const int64_t *values, int count)
 {
     int64_t *list = arena_new(memory, (size_t)(count + 1) * sizeof *list);

@@ -1,8 +1,8 @@
 // A task is one configuration on its way through a run, or a finalist on its way through the final:
 //
-//     ask -> QUEUED -> COMPILING -> READY -> ON_GPU -> committed, told -> COUNTABLE -> COUNTING -> done
+//     ask -> QUEUED -> COMPILING -> READY -> ON_GPU -> committed, reported -> COUNTABLE -> COUNTING -> done
 //                          |          |         |
-//                          +----------+---------+--> a failure is committed and told too
+//                          +----------+---------+--> a failure is committed and reported too
 #pragma once
 
 #include "search/space/space.h"

@@ -20,7 +20,7 @@ enum include_kind {
 struct include {
     enum include_kind kind;
     bool real;            // in the program; false: in a comment or string, found to be on the safe side
-    bool computed;        // by a macro; only a preprocessor can tell which file
+    bool computed;        // named by a macro; only a preprocessor can tell which file
     bool next;            // include_next, __has_include_next
     size_t word, operand; // where "include" or "__has_include" begins, and its operand
     size_t end;           // after the header's name; if computed, after "include" or "__has_include"
