@@ -58,8 +58,8 @@ static bool differ(const struct interval *slower, const struct interval *faster,
     return slower->value > apart * factor * faster->value && slower->low > factor * faster->high;
 }
 
-// Requires a difference both as measured and with the processes' common factors removed. If most entries change, the
-// steady ones must not be reported.
+// Sets by_process. The difference must show both as measured and with the processes' common factors removed: if most
+// entries change, the steady ones must not be reported.
 static void find_differences(struct contender *e, const double *factors)
 {
     autofree double *times = memory_new(e->rounds, sizeof *times);

@@ -53,7 +53,7 @@ static struct pool_slot *slot_at(const struct worker_pool *p, size_t i)
     return i < p->gpu_count ? &p->gpus[i] : &p->compilers[i - p->gpu_count];
 }
 
-// Whether the slot owes an answer.
+// Whether an answer is expected from the slot.
 static bool slot_waits(const struct pool_slot *slot)
 {
     return slot->queued || slot->state == GPU_HELLO || slot->state == GPU_JOB;
