@@ -6,13 +6,14 @@
 
 // The cubin -----------------------------------------------------------------------------------------------------------
 
-// A kernel's code is section ".text.<symbol>", its static shared memory the size of ".nv.shared.<symbol>", and the
-// section ".nv.info" has attributes of symbols: a byte of format, one of kind, two of size, then the values.
+// A kernel's code is in section ".text.<symbol>"; its static shared memory is the size of ".nv.shared.<symbol>".
+// Section ".nv.info" has attributes of symbols: one byte for the format, one for the kind, two for the size, then the
+// values.
 enum {
     FORMAT_VALUES = 4,
     KIND_FRAME_SIZE = 0x11,
     KIND_REGISTERS = 0x2f,
-    SYSTEM_SHARED = 1024, // of every block from compute capability 9.0 on, where there is ".nv.shared.reserved.0"
+    SYSTEM_SHARED = 1024, // for every block, from compute capability 9.0 on, if ".nv.shared.reserved.0" exists
 };
 
 // Whether symbol `index` is `name`.
@@ -46,7 +47,7 @@ static void read_info(const struct elf_file *e, const char *name, struct trial_s
     }
 }
 
-// Sets what the cubin says. Never reads beyond `size`, whatever the bytes are.
+// Sets the figures that the cubin has. Never reads beyond `size`, whatever the bytes are.
 static void read_cubin(const void *cubin, size_t size, const char *symbol, struct trial_stage *figures)
 {
     struct elf_file e;
@@ -61,7 +62,7 @@ static void read_cubin(const void *cubin, size_t size, const char *symbol, struc
 
 // The log -------------------------------------------------------------------------------------------------------------
 
-// -1 where it is none, or more than any figure is.
+// The number before `words`; -1 if there is none, or it is too large for a figure.
 static int64_t number_before(const char *line, const char *end, const char *words)
 {
     const char *p = strstr(line, words);
@@ -73,7 +74,7 @@ static int64_t number_before(const char *line, const char *end, const char *word
     return p > digits && p - digits <= 12 ? number : -1;
 }
 
-// Whether a line is ptxas's own. Messages of a program's own pragmas come after a file's name or are indented.
+// Whether a line comes from ptxas. Messages from pragmas in the program follow a file's name or are indented.
 static bool of_ptxas(const char *line)
 {
     return !strncmp(line, "ptxas ", 6);
@@ -85,7 +86,8 @@ static const char *next_line(const char *line)
     return *line ? line + 1 : NULL;
 }
 
-// The last line of ptxas's, before `end`, that has these words; NULL: none. ptxas comes after all that a program says.
+// The last line from ptxas, before `end`, that has these words; NULL: none. ptxas writes after all messages of the
+// program.
 static const char *last_line(const char *log, const char *end, const char *words)
 {
     const char *found = NULL;
@@ -124,7 +126,7 @@ static void read_log(const char *log, const char *symbol, struct trial_stage *fi
     }
 }
 
-// The cubin's figures count, and ptxas's log where the cubin has none.
+// Takes the cubin's figures, and those of ptxas's log if the cubin has none.
 static void read_figures(const struct compilation *c, const char *symbol, struct trial_stage *figures)
 {
     read_log(c->log, symbol, figures);
@@ -153,7 +155,7 @@ json_t *compilation_refuse(const char *log)
     if (length <= REASON_MAX) return answer_refuse(status_name(STATUS_COMPILE_ERROR), start);
     for (shown = REASON_MAX; shown && start[shown] != '\n'; shown--) { // whole lines
     }
-    if (!shown) shown = REASON_MAX; // one endless line
+    if (!shown) shown = REASON_MAX; // a single long line
     autofree char *reason = text_format("%.*s\n(and %zu bytes more)", (int)shown, start, length - shown);
     return answer_refuse(status_name(STATUS_COMPILE_ERROR), reason);
 }

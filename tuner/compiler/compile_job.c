@@ -3,7 +3,7 @@
 
 enum { FIXED = 4 }; // options that come before all others
 
-// What NVRTC is told.
+// Lists NVRTC's options.
 static void list_options(struct compile_job *j, const char *home)
 {
     const struct compile_request *r = j->asked;

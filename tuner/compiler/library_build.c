@@ -18,11 +18,11 @@ static const double version_deadline = 20; // s
 struct library_source {
     struct compile_job job;
     char *program;
-    char version[256];        // of the compiler
+    char version[256];        // version of the compiler
     struct text_list options; // all but output and source
 };
 
-// The first line of what a compiler says of its version.
+// Reads the first line of a compiler's --version.
 static int ask_version(struct library_source *b, struct error *err)
 {
     char option[] = "--version", *argv[] = {b->program, option, NULL};
@@ -41,7 +41,7 @@ static void add(struct library_source *b, const char *option)
     text_list_add(&b->options, text_copy(option));
 }
 
-// Headers for users' own functions are found by name, after the user's own folders.
+// Adds the folder of the headers for users' functions, which are found by name, after the user's folders.
 static void add_headers(struct library_source *b)
 {
     autofree char *folder = installation_headers();
@@ -78,14 +78,14 @@ static void make_key(const struct library_source *b, const struct compile_reques
 {
     struct hash *h = hash_new();
     hash_text(h, "shared library");
-    hash_text(h, request->source); // the ending chooses the language, and __FILE__ may be in it
+    hash_text(h, request->source); // the extension selects the language, and it may use __FILE__
     hash_text(h, b->job.source.hash);
     hash_text(h, b->version);
     for (size_t i = 0; i < b->options.count; i++) hash_text(h, b->options.list[i]);
     hash_finish(h, key);
 }
 
-// The functions that the job calls must be there.
+// Checks that the library has the functions that the job calls.
 static json_t *check_functions(const struct compile_request *request, const char *path)
 {
     autorelease(shared_library_release) struct shared_library l = {0};
@@ -98,7 +98,7 @@ static json_t *check_functions(const struct compile_request *request, const char
     return NULL;
 }
 
-// Runs the compiler and puts the library into the cache. NULL: it is there.
+// Runs the compiler and puts the library into the cache. Returns NULL on success.
 static json_t *build_again(const struct library_source *b, const struct compile_request *request, const char *cache,
                            const char *key)
 {

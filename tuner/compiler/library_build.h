@@ -1,5 +1,5 @@
-// Builds a source of the user's, for the host or for both sides, into a shared library: nvcc for .cu, the system's
-// compilers cc and c++ for others. A library is kept in the compile cache by its content.
+// Builds a user's source, for the host or for host and device, into a shared library: with nvcc for .cu, with the
+// system's compilers cc and c++ for others. Libraries are kept in the compile cache, keyed by content.
 #pragma once
 
 #include "tuner/protocol/compile_message.h"

@@ -1,5 +1,5 @@
-// sweetspot-compile: one of several workers that turn a source and a configuration's macros into a cubin. Speaks the
-// protocol of protocol.h on stdin and stdout; knows nothing of jobs, spaces or devices.
+// sweetspot-compile: one of several workers that turn a source and a configuration's macros into a cubin. Uses the
+// protocol of protocol.h on stdin and stdout; knows nothing about jobs, spaces or devices.
 #include <errno.h>
 #include <limits.h>
 #include <sys/resource.h>
@@ -39,7 +39,7 @@ static json_t *describe(const struct compilation *c)
                                                                          .warning_count = *c->warnings != 0});
 }
 
-// The answer about what a compiler made, which is kept in the cache.
+// Puts a compiler's result into the cache and returns the answer.
 static json_t *take(const struct compilation *c, const char *cache, const char *key)
 {
     struct error err;
@@ -54,7 +54,7 @@ static json_t *take(const struct compilation *c, const char *cache, const char *
     return json_incref(answer);
 }
 
-// With where the cubin is, and whether the cache had it.
+// Adds the path of the cubin, and whether the cache had it.
 static json_t *complete(json_t *answer, const char *cache, const char *key, bool cached)
 {
     if (cache && status_find(json_get_string(answer, "status", "")) == STATUS_OK) {
@@ -89,7 +89,7 @@ static json_t *compile_again(const struct compile_job *j, double deadline, const
     return answer_refuse(failed == NVRTC_NO_MEMORY ? PROTOCOL_ERROR : status_name(STATUS_COMPILE_ERROR), err.message);
 }
 
-// Reads what a request asks for. NULL, or the answer where that cannot be done.
+// Opens the job of a request. Returns NULL, or the answer if that is impossible.
 static json_t *open_job(struct compile_job *job, const struct compile_request *request)
 {
     struct error err;
@@ -113,7 +113,7 @@ static json_t *compile_by_nvrtc(const struct compile_request *request, const cha
 }
 
 // The text that nvcc builds: the macros, the template, the request's text after it, and an instantiation of each entry
-// that needs one. `root`: a folder, below which the files lie; "": none.
+// that needs one. `root`: a folder that contains copies of the files; "": none.
 static char *nvcc_unit(const struct compile_job *j, const char *root, bool marked)
 {
     const struct compile_request *request = j->asked;
@@ -134,15 +134,16 @@ static struct text_list unit_options(const struct compile_request *request, cons
 {
     struct text_list options =
         nvcc_options(*request->arch ? request->arch : "sm_90a", request->options, request->option_count);
-    if (marked) text_list_add(&options, text_copy("-lineinfo")); // as NVRTC has it
+    if (marked) text_list_add(&options, text_copy("-lineinfo")); // as for NVRTC
     for (size_t i = 0; i < request->include_count; i++)
         text_list_add(&options, text_format("-I%s%s", source_options_toolkit(request->include[i]) ? "" : root,
                                             request->include[i]));
     return options;
 }
 
-// nvcc reads the files itself. If some are edited, all lie below a folder, under the paths that they have here. `bare`:
-// those with functions of the host lack their bodies; then it becomes whether there are any, and lines keep their path.
+// nvcc reads the files itself. If some are edited, all are written below a folder, under their original paths. *bare:
+// host functions lose their bodies, and #line keeps the original paths; it then becomes whether there are any such
+// functions.
 static int write_files(const struct source *s, char root[PATH_MAX], bool *bare, struct error *err)
 {
     const bool wanted = *bare;
@@ -163,7 +164,7 @@ static int write_files(const struct source *s, char root[PATH_MAX], bool *bare, 
     return failed;
 }
 
-// *bare: without the host's functions, where there are any.
+// *bare: without the bodies of host functions; it then becomes whether there are any.
 static int run_nvcc(const struct nvcc *nvcc, const struct compile_job *j, const char **symbols, bool *bare,
                     double deadline, struct compilation *c, struct error *err)
 {
@@ -180,12 +181,12 @@ static int run_nvcc(const struct nvcc *nvcc, const struct compile_job *j, const 
     return failed;
 }
 
-// A job's candidate is first compiled without the host's functions. If that fails, for example because a macro hides
-// `__device__`, it is compiled as it is, and so are the source's other candidates if that succeeds.
+// A job's candidate is first compiled without the bodies of host functions. If that fails, for example because a macro
+// hides `__device__`, it is compiled unchanged. If that succeeds, so are the source's other candidates.
 static int run_alone(const struct nvcc *nvcc, const struct compile_job *j, const char **symbols, struct compilation *c,
                      struct error *err)
 {
-    static char needed[HASH_TEXT_SIZE]; // of the source whose functions of the host are needed
+    static char needed[HASH_TEXT_SIZE]; // of a source that needs its host functions
     const double begin = clock_now(), deadline = j->asked->deadline;
     bool whole = false, bare = !symbols && strcmp(needed, j->source.hash) != 0, tried = false;
     if (bare) {
@@ -199,7 +200,7 @@ static int run_alone(const struct nvcc *nvcc, const struct compile_job *j, const
     return failed;
 }
 
-// A build by nvcc, whose entries have the names that NVRTC's answer gives; without one, those of their markers.
+// A build by nvcc. Its entries have the names in NVRTC's answer or, without one, the names from their markers.
 static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const struct compile_answer *own)
 {
     struct error err;
@@ -227,7 +228,7 @@ static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const
     return complete(answer, cache, key, cached);
 }
 
-// nvcc reads the files itself: what it made counts if they are still those that were hashed.
+// nvcc reads the files itself, so its result is valid only if they still have the hashed content.
 static json_t *unless_changed(json_t *answer, const struct compile_job *j)
 {
     char hash[HASH_TEXT_SIZE];
@@ -236,8 +237,8 @@ static json_t *unless_changed(json_t *answer, const struct compile_job *j)
     return answer_refuse(PROTOCOL_SOURCE_CHANGED, j->request.path);
 }
 
-// NVRTC goes first, mostly from the cache: it knows under which names the entries are in a cubin. "alone": it does not,
-// because it cannot read the source.
+// NVRTC compiles first, usually from the cache, because it knows the names of the entries in a cubin. "alone": without
+// NVRTC, because it cannot read the source.
 static json_t *compile_by_nvcc(const struct compile_request *request, const char *version)
 {
     struct error err;
@@ -257,7 +258,7 @@ static json_t *compile_by_nvcc(const struct compile_request *request, const char
     return answer;
 }
 
-// What this worker compiles by, or why it cannot.
+// The compiler of this worker, or why it cannot compile.
 static json_t *hello(const struct compile_request *request, const char *version)
 {
     struct error err;
@@ -274,22 +275,22 @@ static json_t *compile_one(const struct compile_request *request, const char *ve
     return answer_refuse(PROTOCOL_ERROR, "unknown compiler");
 }
 
-// A request whose stages have different macros: every unit is compiled for itself, and their cubins are joined. Each
-// unit has a place of its own in the cache; the joined file has the hash of its content for a key, so that the same
-// units are the same file.
+// For a request whose stages have different macros, every unit is compiled separately, and the cubins are joined. Each
+// unit has its own entry in the cache. The key of the joined file is the hash of its content, so that equal units give
+// the same file.
 struct joined {
     struct arena memory;
-    struct entry_answer *entries; // of all units, with room for all
+    struct entry_answer *entries; // of all units; the array has room for all
     size_t entry_count;
     struct text warnings;
     double seconds;
     bool cached;
-    const char *compiler; // of the last answer; "" where none says it
+    const char *compiler; // from the last answer; "" if none names it
     void *image[UNITS_MAX];
     size_t size[UNITS_MAX], count;
 };
 
-// Takes what an answer says of one unit. -1 with a message.
+// Takes the answer for one unit. Returns -1 with a message on failure.
 static int take_unit(struct joined *all, size_t unit, const struct compile_answer *answer, struct error *err)
 {
     for (size_t i = 0; i < answer->entry_count; i++) {
@@ -331,7 +332,7 @@ static json_t *join_units(struct joined *all, const char *cache, struct error *e
     return record_write(&compile_answer_record, &answer);
 }
 
-// The request of one unit: with its macros in addition, and its entries.
+// The request for one unit, with its additional macros and its entries.
 static struct compile_request unit_request(const struct compile_request *request, const struct compile_unit *unit,
                                            struct arena *memory)
 {
@@ -354,7 +355,7 @@ static struct compile_request unit_request(const struct compile_request *request
     return one;
 }
 
-// The units share the deadline.
+// Compiles the units, which share the deadline.
 static json_t *compile_units(const struct compile_request *request, const char *version)
 {
     struct joined all = {.cached = true, .compiler = ""};
@@ -391,7 +392,7 @@ static json_t *compile_units(const struct compile_request *request, const char *
     return answer;
 }
 
-// What the process had at the first call: a sanitizer's shadow is counted too.
+// The memory of the process at the first call, including a sanitizer's shadow memory.
 static int64_t begun_with(void)
 {
     static int64_t bytes = -1;
@@ -405,8 +406,8 @@ static int64_t begun_with(void)
     return bytes;
 }
 
-// From now on this process, and each that it starts, may take so many bytes of private memory beyond what it had at the
-// beginning. RLIMIT_DATA does not count address space that is only reserved, of which NVRTC takes much. 0: no limit.
+// From now on this process, and each that it starts, may use so many bytes of private memory more than at the
+// beginning. 0: no limit. RLIMIT_DATA does not count reserved address space, of which NVRTC uses much.
 static int limit_memory(int64_t bytes, struct error *err)
 {
     struct rlimit limit;
@@ -439,7 +440,7 @@ int main(int argc, char **argv)
     autofree char *line = NULL;
     size_t room = 0;
     setenv("CUDA_CACHE_DISABLE", "1",
-           1); // NVRTC 13 has its own cache, whose answers lack ptxas's figures
+           1); // NVRTC 13 has its own cache, whose results lack ptxas's figures
     if (nvrtc_version(version, sizeof version, &err)) {
         fprintf(stderr, "sweetspot-compile: %s\n", err.message);
         return EXIT_ENVIRONMENT;

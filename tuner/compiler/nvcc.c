@@ -10,7 +10,7 @@
 
 static const double version_deadline = 20; // s
 
-// "nvcc 13.0.88" of ".. release 13.0, V13.0.88".
+// Makes "nvcc 13.0.88" from ".. release 13.0, V13.0.88".
 static int read_version(struct nvcc *n, struct error *err)
 {
     char *argv[] = {n->program, "--version", NULL}, folder[PATH_MAX];
@@ -60,7 +60,7 @@ int nvcc_write(const char *path, const char *text, struct error *err)
 // ---- names of kernels -----------------------------------------------------------------------------------------------
 //
 // The marker of extern "C" plain(int *) is _Z17sweetspot_entry_0IXadL_Z5plainPiEEEvv. Within the marker, substitutions
-// (S_, S0_, ...) count from another start, so names are compared without their numbers.
+// (S_, S0_, ...) are numbered from a different start, so names are compared without these numbers.
 
 char *nvcc_symbol_marker(const char *entry, size_t index)
 {
@@ -69,7 +69,7 @@ char *nvcc_symbol_marker(const char *entry, size_t index)
                        index, index, entry);
 }
 
-// After one substitution at `at` (S_, S12_, SA_), or `at`.
+// The position after one substitution at `at` (S_, S12_, SA_), or `at` if there is none.
 static const char *behind_substitution(const char *at)
 {
     const char *end = at + 1;
@@ -78,7 +78,7 @@ static const char *behind_substitution(const char *at)
     return *end == '_' ? end + 1 : at;
 }
 
-// Whether two mangled names are the same but for the numbers of substitutions; `a` ends after `length`.
+// Whether two mangled names are the same except for the numbers of substitutions; `a` has `length` characters.
 static bool same(const char *a, size_t length, const char *b)
 {
     const char *end = a + length;
@@ -99,7 +99,7 @@ static bool plain(const char *mangled, const char *symbol)
     return length == strlen(symbol) && !strncmp(name, symbol, length);
 }
 
-// The symbol of entry number `index`, borrowed from the cubin; NULL: none of its kernels, or several, may be it.
+// The symbol of entry number `index`, borrowed from the cubin; NULL: none, or several, of its kernels match.
 static const char *find_symbol(const void *cubin, size_t size, size_t index)
 {
     static const char suffix[] = "EEEvv";
@@ -125,7 +125,7 @@ static const char *find_symbol(const void *cubin, size_t size, size_t index)
 
 // ---- compiling ------------------------------------------------------------------------------------------------------
 
-// Its cubin, with all the entries in it.
+// Takes nvcc's cubin, with all entries in it.
 static int take_result(const char *path, size_t entry_count, const char *const *entries, const char *const *symbols,
                        struct compilation *c, struct error *err)
 {
@@ -151,7 +151,7 @@ int nvcc_compile(const struct nvcc *n, const char *unit, const struct text_list 
     if (work_folder_make("nvcc", folder, err)) return -1;
     *c = (struct compilation){.result = COMPILE_FAILED};
     autofree char *source = text_join_path(folder, "unit.cu"), *cubin = text_join_path(folder, "unit.cubin");
-    // Of a virtual architecture there is PTX, which stands in the cubin's place.
+    // For a virtual architecture there is PTX, which takes the cubin's place.
     char *kind = options->count && strstr(options->list[0], "code=compute_") ? "-ptx" : "-cubin";
     char *fixed[] = {n->program, kind, "--ptxas-options=-v", "-o", cubin, source};
     enum { COUNT = sizeof fixed / sizeof *fixed };

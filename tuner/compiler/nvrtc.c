@@ -1,5 +1,5 @@
-// See nvrtc.h. A cubin comes straight from NVRTC when the architecture is a real one (sm_90a); of a virtual one
-// (compute_90a) NVRTC makes PTX, which stands in the cubin's place.
+// See nvrtc.h. For a real architecture (sm_90a), NVRTC makes a cubin. For a virtual one (compute_90a), it makes PTX,
+// which takes the cubin's place.
 #include "tuner/compiler/nvrtc.h"
 
 #include <fcntl.h>
@@ -52,10 +52,10 @@ static int take_result(nvrtcProgram program, size_t entry_count, const char *con
     return 0;
 }
 
-// NVRTC looks into the working directory for what a program without a folder includes. While it compiles, that is a
-// folder without headers, because headers that were not hashed are not to be found. --no-source-include would do the
-// same, but then the toolkit's own headers do not find each other (mma.h, cooperative_groups.h). It is the same folder
-// in every process, because its name is in the cubin's line table.
+// NVRTC searches the working directory for the includes of a program without a folder. During the compilation this is a
+// folder without headers, because unhashed headers must not be found. --no-source-include would have the same effect,
+// but then the toolkit's own headers do not find each other (mma.h, cooperative_groups.h). All processes use the same
+// folder, because its name is in the cubin's line table.
 static int leave_folder(void)
 {
     int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -73,8 +73,8 @@ static int return_to(int here, struct error *err)
     return failed ? error_set(err, "the compiler cannot return to its folder") : 0;
 }
 
-// Whether a log has more than ptxas's notes. NVRTC leaves out why ptxas refuses code that compiles, such as
-// __constant__ variables that take too much.
+// Whether a log has more than ptxas's notes. NVRTC does not report why ptxas refuses code that compiles, for example
+// because of __constant__ variables that are too large.
 static bool says_why(const char *log)
 {
     for (const char *line = log; *line; line += strcspn(line, "\n"), line += *line == '\n') {

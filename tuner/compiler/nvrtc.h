@@ -1,15 +1,15 @@
-// NVRTC, included here and nowhere else: one source with its macros to a cubin, with a deadline, and what ptxas said
-// about it.
+// The only module that includes NVRTC: compiles one source with its macros to a cubin, with a deadline, and collects
+// ptxas's messages.
 #pragma once
 
 #include "tuner/compiler/compilation.h"
 
-// "nvrtc 13.0", or -1 when the library does not answer.
+// Writes "nvrtc 13.0" into `out`; -1 if the library does not answer.
 int nvrtc_version(char *out, size_t size, struct error *);
 
-// One program and its headers, which NVRTC takes by their names before it looks for files.
+// One program and its headers, which NVRTC finds by their names before it looks for files.
 struct nvrtc_program {
-    const char *text, *name; // as messages name it
+    const char *text, *name; // `name`: as in messages
     size_t header_count, option_count, entry_count;
     const char *const *header, *const *header_name;
     const char *const *option; // complete (architecture included)
@@ -17,7 +17,7 @@ struct nvrtc_program {
     double deadline; // seconds from now; 0: none
 };
 
-// A source that does not compile is a result, not an error; NVRTC_REFUSED: not even that, or it lacks an entry. Release
-// what it filled; after a failure there is nothing to release.
+// A source that does not compile is a result, not an error. NVRTC_REFUSED: NVRTC gave no such result, or an entry is
+// missing. Release the result; after a failure there is nothing to release.
 enum { NVRTC_REFUSED = -1, NVRTC_NO_MEMORY = -2 };
 int nvrtc_compile(const struct nvrtc_program *, struct compilation *, struct error *);

@@ -13,7 +13,7 @@ json_t *explain_facts(const struct device_limits *d, const struct launch_shape *
     int64_t threads = l->block[0] * l->block[1] * l->block[2], blocks = l->grid[0] * l->grid[1] * l->grid[2];
     int64_t shared = l->shared + (shared_static > 0 ? shared_static : 0),
             fit = blocks_per_sm(d, threads, registers, shared);
-    // One limit at a time: the others set out of reach.
+    // One limit at a time; the others are set out of reach.
     struct device_limits by_registers = *d, by_shared = *d, by_warps = *d;
     by_registers.blocks_per_sm = by_shared.blocks_per_sm = by_warps.blocks_per_sm = UNLIMITED;
     by_registers.threads_per_sm = by_shared.threads_per_sm = (int64_t)UNLIMITED * d->warp_size;
@@ -71,7 +71,7 @@ static void set_seconds(json_t *document, const char *what, double since)
     json_object_set_new(json_object_get(document, "seconds"), what, json_real(clock_now() - since));
 }
 
-// The counters of a candidate on one problem into the stages.
+// Adds a candidate's counters on one problem to the stages.
 static void set_counters(struct single_run *single, json_t *document, size_t problem, const struct counted_trial *trial)
 {
     const struct job_answer *job = &single->reported;
@@ -90,7 +90,7 @@ static void set_counters(struct single_run *single, json_t *document, size_t pro
     }
 }
 
-// Asks for counters and puts them into the stages. -1 with a message when the worker does not answer.
+// Asks for counters and adds them to the stages. Returns -1 with a message when the worker does not answer.
 static int add_counters(struct single_run *single, const struct counted_candidate *candidate, size_t problem,
                         json_t *document, struct error *err)
 {
@@ -128,7 +128,7 @@ static void add_stages(struct single_run *single, const struct job *job, const s
     }
 }
 
-// The dynamic shared memory of the problem's launches, raised until no more than so many blocks fit.
+// Raises the dynamic shared memory of the problem's launches until no more than `blocks` blocks fit.
 static void pad_shared(struct single_run *single, const struct job *job, struct single_run_candidate *c, size_t problem,
                        int64_t blocks)
 {
@@ -186,7 +186,7 @@ double explain_timeout(double time)
     return SINGLE_RUN_PATIENCE + (time > 0 ? LAUNCHES * time : 0);
 }
 
-// Counting a kernel of seconds takes minutes.
+// Announces a long wait: counting a kernel of seconds takes minutes.
 static void announce(struct single_run *single, double time)
 {
     if (!(time > 0.5)) return;
@@ -196,7 +196,7 @@ static void announce(struct single_run *single, double time)
     single_run_say(single, text);
 }
 
-// Notes where the figures are unreliable.
+// Adds notes about unreliable figures.
 static void interpret_counters(json_t *document)
 {
     json_t *stages = json_object_get(document, "stages");
@@ -210,7 +210,7 @@ static void interpret_counters(json_t *document)
                            "%s: %.0f%% of its global sectors are known by source line; CUPTI does not patch every "
                            "asynchronous copy, and the lines' figures lack the rest",
                            name, 100 * json_get_number(totals, "global_sectors", NAN) / sectors);
-        // The same instructions, counted by the hardware in one launch and by patched code in another.
+        // These are the same instructions, counted by the hardware in one launch and by patched code in another.
         double hardware = json_get_number(counters, "executed", NAN),
                patched = json_get_number(totals, "instructions", NAN);
         if (fabs(hardware - patched) > 0.01 * fmax(hardware, patched))

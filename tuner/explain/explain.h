@@ -1,10 +1,10 @@
-// All that is known of one candidate, or of a baseline, on one problem: the profile, a JSON document that reports and
-// rules read (tuner/explain/profile.h). It is measured here, not judged.
+// Measures everything about one candidate, or a baseline, on one problem. The result is the profile, a JSON document
+// that reports and rules read (tuner/explain/profile.h). It contains measurements without judgements.
 //
 //   {"name":"trial 17","config":"BLOCK_M=..","problem":"M=2048,..","status":"ok","reason":"",
 //    "time":..s,"low":..,"high":..,"clock_mhz":..,"flops":..,"bytes":..,
 //    "pipe":"fp32 fma" or null,"operations":..of the pipe, null where it is unknown,
-//    "device":{what hello says, and "compute"},"ceilings":{..} or null,
+//    "device":{as in hello, and "compute"},"ceilings":{..} or null,
 //    "stages":[{"name":"gemm_simt","launch":{"grid":[..],"block":[..],"cluster":[..]},
 //               "facts":{"registers":..,"spill_loads":..,"spill_stores":..,"shared_static":..,
 //                        "shared_dynamic":..,"stack":..,"code_bytes":..,
@@ -22,19 +22,19 @@
 // Whether the candidate ran and can be explained: ok, slow, nondeterministic or implausible.
 bool explain_worked(const json_t *profile);
 
-// A new document. Its "status" is the trial's; with one that cannot be explained there is nothing but
-// "reason". NULL with a message when a worker failed. `variant` 0 is the candidate itself. Another is compiled with
-// SWEETSPOT_VARIANT=variant, never verified, and, where it would fit more often on a multiprocessor than
-// `blocks_per_sm` (0: as it comes), given so much shared memory that it does not. Only the first stage decides.
+// Returns a new document. Its "status" is the trial's; if that cannot be explained, the only other member is "reason".
+// NULL with a message when a worker failed. `variant` 0 is the candidate itself. Another variant is compiled with
+// SWEETSPOT_VARIANT=variant and never verified. If more than `blocks_per_sm` of its blocks would fit on a
+// multiprocessor (0: no limit), it gets more shared memory until they do not. Only the first stage decides.
 json_t *explain_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
                           const char *name, int variant, int64_t blocks_per_sm, struct error *);
-// Of a baseline that the single has measured: time and counters. NULL with the reason when there is none of that name
-// or it does not work.
+// The profile of a baseline that the single run has measured: time and counters. NULL with the reason if no baseline
+// has that name or it does not work.
 json_t *explain_baseline(struct single_run *, const struct job *, const char *baseline, size_t problem, struct error *);
 
-// Seconds to wait for the counters of a kernel that takes so long: every pass launches it twice.
+// Seconds to wait for the counters of a kernel that takes `time`: every pass launches it twice.
 double explain_timeout(double time);
 
-// The facts of one launch: what the compiler and the occupancy calculator say. New reference.
+// The facts about one launch from the compiler and the occupancy calculator. New reference.
 json_t *explain_facts(const struct device_limits *, const struct launch_shape *, int64_t registers,
                       int64_t shared_static);

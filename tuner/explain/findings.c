@@ -1,6 +1,6 @@
-// See findings.h. A rule is a function of the table `rules`. Thresholds are written where they are used: each is a
-// share of the time below which a finding would be noise. A rule returns false as soon as a figure that it needs is
-// unknown: comparisons with NaN are false.
+// See findings.h. A rule is a function of the table `rules`. Thresholds are given where they are used; each is a share
+// of the time below which a finding would be noise. A rule returns false if a figure that it needs is unknown, because
+// comparisons with NaN are false.
 #include "tuner/explain/findings.h"
 
 #include <ctype.h>
@@ -13,10 +13,10 @@
 
 struct finding_context {
     const json_t *profile, *stage;
-    const struct job *job; // NULL: nothing can be proposed
+    const struct job *job; // NULL: no proposals
     const struct device_limits *limits;
     bool has_config;
-    uint16_t config[SPACE_MAX_PARAMETERS]; // where has_config
+    uint16_t config[SPACE_MAX_PARAMETERS]; // valid if has_config
     size_t problem, stage_index;
 };
 
@@ -31,7 +31,7 @@ static double share(const struct finding_context *c, const char *reason)
     return profile_share(c->stage, reason);
 }
 
-// The share of cycles in which a scheduler issues, 0..1; the basic set is enough for it.
+// The share of cycles in which a scheduler issues, 0..1. The basic set suffices for it.
 static double issue_share(const struct finding_context *c)
 {
     double known = profile_number(c->stage, "issue_active");
@@ -40,8 +40,8 @@ static double issue_share(const struct finding_context *c)
            (4 * (double)c->limits->sm_count * profile_number(c->stage, "cycles_active"));
 }
 
-// The highest utilisation of all units but one, of peak, 0..1: relieving that one unit helps only until the next
-// reaches its limit.
+// The highest utilisation of all units but one, as a share of peak, 0..1. Relieving that unit helps only until the next
+// one reaches its limit.
 static double next_limit(const struct finding_context *c, const char *relieved)
 {
     static const char *const units[] = {"issue_active", "pipe_fma",      "pipe_alu",      "pipe_fp64",      "pipe_xu",
@@ -54,7 +54,8 @@ static double next_limit(const struct finding_context *c, const char *relieved)
     return highest;
 }
 
-// The line that causes an excess, for the finding, and its text, "" where it cannot be read; NULL: no line does.
+// Sets the finding's line to the one that causes an excess, and returns the line's text, "" if it cannot be read; NULL:
+// no line causes it.
 static char *blame_line(const struct finding_context *c, struct finding *f, enum profile_excess what,
                         struct profile_culprit *culprit)
 {
@@ -65,10 +66,10 @@ static char *blame_line(const struct finding_context *c, struct finding *f, enum
 
 // Proposals -----------------------------------------------------------------------------------------------------------
 
-// Each sets parameter, value and advice ("TILE_COL_SIZE=4 ...") of the finding, or returns false. `verb` is what the
-// change does ("would remove it"). The changed configuration is valid.
+// Each function sets parameter, value and advice ("TILE_COL_SIZE=4 ...") of the finding, or returns false. `verb`
+// states the effect of the change ("would remove it"). The changed configuration is valid.
 
-// False where the changed configuration is not valid.
+// Returns false if the changed configuration is not valid.
 static bool propose_value(const struct finding_context *c, struct finding *f, size_t parameter, size_t value,
                           const char *verb)
 {
@@ -95,12 +96,12 @@ static bool has_word(const char *name, const char *words)
     return false;
 }
 
-// The next value in a direction, by size; unrolling counts "no pragma" (0) and "the compiler's choice" (1) as they are
-// numbered. -1: none.
+// The next value in a direction, ordered by size; -1 if there is none. For an unroll parameter, "no pragma" counts as 0
+// and "the compiler's choice" as 1.
 static int next_value(const struct parameter *p, size_t now, int direction)
 {
     int best = -1;
-    if (p->kind == PARAMETER_STRING) return p->count < 2 ? -1 : now ? 0 : 1; // texts have no order: take another one
+    if (p->kind == PARAMETER_STRING) return p->count < 2 ? -1 : now ? 0 : 1; // texts have no order; take another one
     if (p->kind != PARAMETER_INT && p->kind != PARAMETER_UNROLL) return -1;
     for (size_t i = 0; i < p->count; i++) {
         bool further = direction > 0 ? p->values[i] > p->values[now] : p->values[i] < p->values[now];
@@ -110,8 +111,8 @@ static int next_value(const struct parameter *p, size_t now, int direction)
     return best;
 }
 
-// One step up (+1) or down (-1) along the values of the first parameter whose name contains one of the words
-// ("STAGES|PIPE"), or whose kind is unroll where the list contains "<unroll>".
+// Proposes one step up (+1) or down (-1) along the values of the first parameter whose name contains one of the words
+// ("STAGES|PIPE"), or whose kind is unroll if the list contains "<unroll>".
 static bool propose_step(const struct finding_context *c, struct finding *f, const char *words, int direction,
                          const char *verb)
 {
@@ -135,7 +136,8 @@ static bool stands_in(const char *line, const char *name)
     return false;
 }
 
-// A parameter that appears in the text of a source line: its next smaller value, else its next larger one.
+// Proposes, for a parameter that appears in the text of a source line, its next smaller value, otherwise its next
+// larger one.
 static bool propose_named(const struct finding_context *c, struct finding *f, const char *line, const char *verb)
 {
     for (int direction = -1; direction <= 1; direction += 2)
@@ -147,7 +149,7 @@ static bool propose_named(const struct finding_context *c, struct finding *f, co
     return false;
 }
 
-// The present launch, from the job's expressions. False where unknown.
+// The launch of a configuration, from the job's expressions. False if unknown.
 static bool launch_with(const struct finding_context *c, const uint16_t *config, struct launch_shape *shape)
 {
     autofree struct planned_launch *launches = NULL;
@@ -162,8 +164,8 @@ static bool launch_with(const struct finding_context *c, const uint16_t *config,
     return found;
 }
 
-// The single change that gives the launch the best score; `score` is given the shape that it would have, and the
-// present score must be exceeded by a tenth.
+// Proposes the single change that gives the launch the best score. `score` gets the shape that the launch would have.
+// The current score must be exceeded by a tenth.
 static bool propose_launch(const struct finding_context *c, struct finding *f,
                            double (*score)(const struct finding_context *, const struct launch_shape *),
                            const char *verb)
@@ -310,7 +312,7 @@ static bool tail_effect(const struct finding_context *c, struct finding *f)
     double waves = number(c, "waves"), average = number(c, "cycles_active"), longest = number(c, "cycles_active_max");
     double idle = 1 - waves / ceil(waves), measured = 1 - average / longest;
     if (!(waves < 8) || !(idle > 0.1) || (waves > 1 && measured < 0.03)) return false;
-    if (waves < 1) { // no block runs longer than the others, but there is room for more blocks
+    if (waves < 1) { // all blocks run equally long, but there is room for more
         idle = fmin(idle, 1 - next_limit(c, ""));
         measured = NAN;
         if (idle < 0.1) return false;
@@ -362,7 +364,7 @@ static bool divergence(const struct finding_context *c, struct finding *f)
 {
     struct profile_culprit culprit;
     double threads = number(c, "threads_per_instruction");
-    const json_t *totals = json_object_get(c->stage, "totals"); // of the facts, "threads" are the block's
+    const json_t *totals = json_object_get(c->stage, "totals"); // not from "facts", where "threads" is the block size
     if (isnan(threads))
         threads = json_get_number(totals, "threads", NAN) / json_get_number(totals, "instructions", NAN);
     if (!(threads < 29)) return false;

@@ -1,11 +1,11 @@
-// Findings about a candidate's profile, in words: a table of rules. Each rule looks for one cause and, if it is
-// there, says what it saw, why that costs time, which change of the job's own parameters could help, and how much it
-// could gain.
+// Findings about a candidate's profile, in words, from a table of rules. Each rule looks for one cause. If it finds the
+// cause, it reports the evidence, why that costs time, which change of the job's own parameters could help, and how
+// much that could gain.
 //
 // The gain is an upper bound: the share of the time that is saved if the cause is removed and the next limit is not
-// reached before. What a rule proposes is a configuration that is valid in the job's space and differs in one
-// parameter; tests/test_findings.c holds the direction of the proposals against a space of which every configuration
-// was measured.
+// reached before. A rule proposes a configuration that is valid in the job's space and differs in one parameter.
+// tests/test_findings.c checks the direction of the proposals against a space in which every configuration was
+// measured.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -18,15 +18,15 @@ struct finding {
     char seen[FINDING_TEXT];   // "line 263 needs 2.0 times the ideal number of wavefronts"
     char why[FINDING_TEXT];    // why that costs time
     char advice[FINDING_TEXT]; // what to try; "" if none of the job's parameters would help
-    double gain;               // 0..1 of the time, at most; NaN: not estimated
+    double gain;               // upper bound, 0..1 of the time; NaN: not estimated
     int parameter;             // index of the proposed parameter in the space; -1: none
     uint16_t value;            // index of its proposed value
     const json_t *line;        // the line of the profile that causes it; NULL: unknown. Lives as long as the profile
 };
 
-// Findings of the profile's main stage, largest gain first; returns how many. `job` (with its space built) may be NULL:
-// then nothing is proposed. `limits`: of the device. Any profile will do: a rule whose figures are
-// missing finds nothing.
+// Makes the findings about the profile's main stage, largest gain first, and returns their number. `job` (with its
+// space built) may be NULL; nothing is then proposed. `limits`: of the device. The profile may be incomplete: a rule
+// whose figures are missing finds nothing.
 size_t findings_make(const json_t *profile, const struct job *job, const struct device_limits *limits,
                      struct finding out[FINDINGS_MAX]);
 
@@ -35,5 +35,5 @@ const char *findings_rule(size_t i);
 
 void findings_print(FILE *, const struct finding *, size_t count);
 // [{"rule":..,"seen":..,"why":..,"advice":..,"gain":..,"parameter":..,"value":..,"line":{"file":..,"line":..}}, ..];
-// the last three where there are any.
+// the last three only if known.
 json_t *findings_json(const struct finding *, size_t count, const struct job *);

@@ -7,7 +7,7 @@
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
 
-enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between progress messages: as in a run's final
+enum { FINAL_GRACE = 60 }; // s that a progress message may come after a trial's own deadline, as in a run's final
 
 struct judging {
     struct single_run *single;
@@ -18,12 +18,12 @@ struct judging {
 
 static void find(struct judgement *j, enum trial_status status, const char *reason)
 {
-    if (j->status != STATUS_OK) return; // the first thing that is wrong
+    if (j->status != STATUS_OK) return; // only the first failure counts
     j->status = status;
     error_set(&j->reason, "%s", reason);
 }
 
-// The worker's verdict in an answer, or an entry of one.
+// Takes the worker's verdict from an answer, or from an entry of one.
 static int take_verdict(struct judging *g, const char *word, const char *reason, struct error *err)
 {
     int status = status_find(word);
@@ -32,7 +32,8 @@ static int take_verdict(struct judging *g, const char *word, const char *reason,
     return 0;
 }
 
-// Asks the worker. If the candidate kills it or hangs, that is a verdict, and *answer is NULL. -1: it failed otherwise.
+// Asks the worker. If the candidate kills it or hangs, that is a verdict, and *answer is NULL. Returns -1 for other
+// failures.
 static int ask(struct judging *g, json_t *request, double seconds, const struct record *record, void **answer,
                struct error *err)
 {
@@ -63,7 +64,7 @@ static int try_candidate(struct judging *g, struct error *err)
     return failed || !reported ? failed : take_verdict(g, reported->head.status, reported->head.reason, err);
 }
 
-// A kernel that never ends would keep every tool busy to the deadline.
+// Not after a timeout: a kernel that never ends would keep every tool busy until the deadline.
 static void sanitize(struct judging *g, struct sanitizer *sanitizer)
 {
     struct judgement *j = g->judgement;
@@ -112,7 +113,7 @@ static int race(struct judging *g, struct error *err)
     return take_verdict(g, status_name(entry->status), entry->reason, err);
 }
 
-// This proves it once more. If it cannot be counted, the candidate is not to blame.
+// Counts the candidate, which verifies it once more. That it cannot be counted is not a failure of the candidate.
 static int count(struct judging *g, const uint16_t *config, size_t problem, struct error *err)
 {
     struct judgement *j = g->judgement;
@@ -163,7 +164,7 @@ static json_t *interval_or_null(const struct interval *i)
     return isfinite(i->value) ? json_interval(i) : json_null();
 }
 
-// Reads the final's document, in the form that a run stores; false where there is no valid one.
+// Reads the final's document, in the form that a run stores; false if there is no valid one.
 static bool read_final(const struct judged_job *about, const struct judgement *j, struct final *final)
 {
     struct error err;
@@ -184,8 +185,8 @@ static bool blamed(const struct judgement *j, const char *problem)
     return at && !strncmp(at + strlen("problem "), problem, strlen(problem)) && (*end == ':' || *end == ')' || !*end);
 }
 
-// The worst error over its bound of all launches that were compared, in the trial and in the final; NaN: none was, or
-// beyond every bound.
+// The worst ratio of error to bound of all compared launches, in the trial and in the final. NaN: none was compared, or
+// the error exceeds every bound.
 static double worst_error(const struct judgement *j)
 {
     const struct final_entry_answer *entry = entry_of(j);
@@ -195,7 +196,7 @@ static double worst_error(const struct judgement *j)
     return worst;
 }
 
-// The trial's results for a problem, with the status as far as known.
+// The trial's results for a problem, with the status if known.
 static json_t *problem_json(const struct judged_job *about, const struct judgement *j, size_t p)
 {
     const char *name = about->job->problems[p].name, *status = NULL;
@@ -284,7 +285,7 @@ static int64_t launches_judged(const struct judgement *j)
     return (j->trial ? j->trial->figures.launches_judged : 0) + (entry ? entry->launches_judged : 0);
 }
 
-// The steps that had a result.
+// The steps that gave a result.
 static json_t *depth_json(const struct judgement *j, const json_t *tools, const json_t *counters)
 {
     bool sanitized = false, counted = false,

@@ -1,6 +1,6 @@
-// A judgement of one candidate, by the same means as a search and its final: compiled, proved and timed as a trial,
-// run under compute-sanitizer, raced against the baselines on data from a secret seed, and counted. It
-// ends at the first thing that is wrong; but a sanitizer may say more of what is wrong already.
+// A judgement of one candidate, by the same means as in a search and its final. The candidate is compiled, verified and
+// timed as a trial, run under compute-sanitizer, raced against the baselines on data from a secret seed, and counted.
+// The judgement ends at the first failure, except that the sanitizer may give details of a failure that is known.
 #pragma once
 
 #include <stdio.h>
@@ -11,40 +11,40 @@
 #include "tuner/setup/sanitize.h"
 #include "tuner/setup/single_run.h"
 
-// Answers are NULL where the judgement ended before them.
+// Answers are NULL if the judgement ended before they were made.
 struct judgement {
     enum trial_status status;
     struct error reason; // "" for STATUS_OK
     char *config;        // canonical text
-    bool compiled;       // and its launches are possible
+    bool compiled;       // it compiles, and its launches are possible
     struct trial_answer *trial;
-    struct final_answer *final;              // in which the candidate is trial JUDGE_TRIAL
-    struct arena memory;                     // of both
+    struct final_answer *final;              // the candidate is trial JUDGE_TRIAL in it
+    struct arena memory;                     // memory of both answers
     json_t *sanitized;                       // sanitize.h
     json_t *profile;                         // explain.h
     int64_t seed;                            // of the final's data
-    struct error not_sanitized, not_counted; // why; "" where it was, or where that is not wanted
-    bool trusts;                             // the candidate is host code in the GPU worker, and nothing guards that
+    struct error not_sanitized, not_counted; // why not; "" if done or not wanted
+    bool trusts;                             // the candidate is host code that runs unguarded in the GPU worker
 };
 enum { JUDGE_TRIAL = 1 };
 
-// `problem`: whose counters are taken, where the run has metrics. `sanitizer` may be NULL. -1 with a message when the
-// judgement failed for reasons that are not the candidate's. The caller releases, also after a failure.
+// `problem`: the one whose counters are taken, if the run has metrics. `sanitizer` may be NULL. Returns -1 with a
+// message if the judgement failed for reasons other than the candidate. The caller releases, also after a failure.
 int judge_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
                     struct sanitizer *sanitizer, struct judgement *, struct error *);
 void judgement_release(struct judgement *);
 
-// A judgement as a document and as a table. docs/json.md describes the document, which has a
-// version: members are added without a new one, but none changes its meaning.
+// A judgement as a document and as a table. The document has a version, and docs/json.md describes it. Members may be
+// added without a new version, but none changes its meaning.
 enum { JUDGEMENT_VERSION = 1 };
 
 // The context of a judgement.
 struct judged_job {
     const struct job *job;
-    const char *path, *hash; // of the source or binary that is judged
+    const char *path, *hash; // of the judged source or binary
     const char *compiler, *device, *driver;
     const struct device_limits *limits;
-    size_t problem; // whose counters were taken
+    size_t problem; // the one whose counters were taken
 };
 
 // New reference.

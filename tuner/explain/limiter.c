@@ -20,7 +20,7 @@ static const struct {
 
 enum limiter limiter_decide(double whole, double memory, double math, double *overlap)
 {
-    // A seventh: variants may differ this much for other reasons (loop overhead, register use).
+    // Variants may differ by a seventh for other reasons (loop overhead, register use).
     const double slack = 1.15;
     double longer = fmax(memory, math), shorter = fmin(memory, math);
     if (overlap) *overlap = fmin(fmax((memory + math - whole) / shorter, 0), 1);
@@ -43,7 +43,7 @@ static double traffic(const json_t *p)
     return profile_global_sectors(profile_main_stage(p));
 }
 
-// Thread instructions per byte of device memory, and the ratio at which this device is busy with both.
+// Thread instructions per byte of device memory, and the ratio at which this device is fully busy with both.
 static double per_byte(const json_t *p)
 {
     return 32 * number(p, "executed") / number(p, "dram_bytes");
@@ -67,7 +67,7 @@ static json_t *warnings(const json_t *whole, const json_t *memory, const json_t 
     if (traffic(math) > 0.02 * traffic(whole))
         json_array_append_new(list, json_sprintf("the math-only variant still moves %.0f%% of the sectors",
                                                  100 * traffic(math) / traffic(whole)));
-    // The FMA pipes also compute addresses, and these instructions disappear with the loads.
+    // The FMA units also compute addresses, and these instructions disappear with the loads.
     if (number(math, "fma_instructions") < 0.75 * number(whole, "fma_instructions"))
         json_array_append_new(list,
                               json_sprintf("the math-only variant has %.0f%% of the instructions of the FMA pipes",

@@ -1,7 +1,7 @@
-// What limits a kernel, worked out from the times of the whole kernel and of two variants at the same occupancy: memory
-// traffic only, and arithmetic only. The method is analysis-driven optimisation: where the whole takes no longer than
-// the slower part, the two overlap and that part is the limit; where it takes as long as both together, nothing
-// overlaps and latency is.
+// Determines what limits a kernel from the times of the whole kernel and of two variants at the same occupancy: memory
+// traffic only, and arithmetic only. The method is analysis-driven optimisation. If the whole takes no longer than the
+// slower part, the two overlap and that part is the limit. If it takes as long as both together, nothing overlaps and
+// latency is the limit.
 #pragma once
 
 #include <stdio.h>
@@ -10,12 +10,12 @@
 
 enum limiter { LIMITER_UNKNOWN, LIMITER_MEMORY, LIMITER_MATH, LIMITER_BALANCED, LIMITER_LATENCY };
 
-// Times in seconds, all positive; unknown otherwise. *overlap (may be NULL): how much of the shorter part the longer
-// one hides, 0..1.
+// Times are in seconds; if one is not positive, the result is unknown. *overlap (may be NULL): the share of the shorter
+// part that the longer one hides, 0..1.
 enum limiter limiter_decide(double whole, double memory, double math, double *overlap);
 
-// Profiles (tuner/explain/explain.h) of the three, with "seconds", "stages". Prints times, counts, checks and what they
-// mean.
+// Prints times, counts and checks of the three, and their meaning. Takes their profiles (tuner/explain/explain.h), with
+// "seconds" and "stages".
 void limiter_print(FILE *, const json_t *whole, const json_t *memory, const json_t *math);
 // {"limiter":..,"problem":..,"overlap":..,"whole_time":..s,"memory_time":..,"math_time":..,"instructions_per_byte":..,
 //  "balanced_ratio":..,"bytes_wanted":..,"bytes_moved":..,"warnings":[..]}

@@ -79,7 +79,7 @@ const char *profile_reason_text(const char *reason)
     return reason;
 }
 
-// The average number of warps in this state for each instruction issued. It includes the warp that issues.
+// The average number of warps in this state per issued instruction. It includes the warp that issues.
 static double waiting(const json_t *stage, const char *reason)
 {
     if (!strcmp(reason, "selected")) return 1;
@@ -90,7 +90,7 @@ static double waiting(const json_t *stage, const char *reason)
 static double all_waiting(const json_t *stage)
 {
     double sum = 0;
-    // The basic set lacks some reasons; but all of them together are the warps that a scheduler holds, for each issue.
+    // The basic set lacks some reasons, but their sum is the number of warps that a scheduler holds, per issue.
     if (isnan(waiting(stage, "wait")) || isnan(waiting(stage, "not_selected"))) {
         double issue = profile_number(stage, "instructions") / profile_number(stage, "cycles_active") /
                        profile_number(stage, "schedulers");
@@ -131,12 +131,12 @@ size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max
     return count;
 }
 
-// The excess of a line, and its total.
+// The excess of a line; *amount is its total.
 static double excess_of(const json_t *columns, enum profile_excess what, double *amount)
 {
     static const struct {
         const char *amount, *ideal;
-        double scale; // of the amount
+        double scale; // factor of the amount
     } of[EXCESS_COUNT] = {[EXCESS_SHARED] = {"shared_wavefronts", "shared_ideal", 1},
                           [EXCESS_GLOBAL] = {"global_sectors", "global_ideal", 1},
                           [EXCESS_DIVERGENCE] = {"instructions", "threads", 32}};
@@ -144,9 +144,9 @@ static double excess_of(const json_t *columns, enum profile_excess what, double 
     return fmax(*amount - json_get_number(columns, of[what].ideal, *amount), 0);
 }
 
-// How well a line explains the excess, as the harmonic mean (F1) of two shares: of the kernel's excess that is this
-// line's, and of this line's amount that is excess. The line table puts a part of the instructions of one inlined call
-// on another, so that the line to name may lack some of the excess.
+// How well a line explains the excess: the harmonic mean (F1) of the share of the kernel's excess that is on this line,
+// and the share of this line's amount that is excess. The line table attributes some instructions of one inlined call
+// to another, so the line to name may lack some of the excess.
 static double explains(const struct profile_culprit *b, double all)
 {
     double recall = b->excess / all, precision = 1 - 1 / b->ratio;
@@ -174,7 +174,7 @@ size_t profile_culprit(const json_t *stage, enum profile_excess what, struct pro
         count++;
     }
     qsort(list, count, sizeof *list, by_score);
-    // Each line taken explains its excess; a line around it or within it would explain the same once more.
+    // Each listed line explains its excess. A line around or within it would explain the same excess again.
     for (size_t i = 0; i < count && kept < max && left > 0.01 * all; i++) {
         if (list[i].excess > left * 1.001) continue;
         out[kept++] = list[i];
@@ -240,8 +240,8 @@ char *profile_source(const char *source, const json_t *line)
     autofree char *folder = text_directory(source),
                   *path = *directory ? text_join_path(directory, file) : text_copy(file);
     char *result = NULL;
-    // The compiler was given the template by name, and what it includes by its path from the template, to which NVRTC
-    // adds the folder that it stands in.
+    // The compiler got the template by name, and included files by their paths relative to the template, to which NVRTC
+    // adds the folder of the including file.
     if (*file && !strcmp(text_file_name(source), file)) result = read_line(source, number);
     for (const char *tail = path; *file && !result && tail; tail = strchr(tail, '/') ? strchr(tail, '/') + 1 : NULL) {
         autofree char *path_there = text_join_path(folder, tail);

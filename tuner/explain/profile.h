@@ -1,66 +1,67 @@
-// A profile (tuner/explain/explain.h) read and printed: sections of figures in the order in which people read them, two
-// profiles side by side, where the time goes, and the source lines that cost most.
+// Reads and prints a profile (tuner/explain/explain.h): sections of figures in the order in which people read them, two
+// profiles side by side, where the time goes, and the most expensive source lines.
 #pragma once
 
 #include "tuner/base/json.h"
 
-// A number of one stage: a counter, a fact, or a total over the lines ("counters", then "facts", then "totals"); NaN
-// where it is not known.
+// A figure for one stage, looked up in "counters" first, then in "facts", then in "totals" (over the lines); NaN if it
+// is not known.
 double profile_number(const json_t *stage, const char *key);
 
 // The time with its interval, in seconds.
 struct interval profile_time(const json_t *profile);
 
-// Sectors of global memory loaded and stored, by the hardware's counters; by the total over the lines where they were
-// not counted; NaN unknown.
+// Sectors of global memory loaded and stored, from the hardware's counters or, if they were not counted, from the total
+// over the lines; NaN: unknown.
 double profile_global_sectors(const json_t *stage);
 
-// The stage that takes longest, or the only one; NULL where there is none.
+// The stage that takes longest, or the only one; NULL if there is none.
 const json_t *profile_main_stage(const json_t *profile);
 
-// Whether the stage multiplies by tensor instructions.
+// Whether the stage multiplies with tensor instructions.
 bool profile_uses_tensor(const json_t *stage);
 
-// The most of the job's `flops` a second that the pipe of its arithmetic does, by the measured ceiling; NaN where the
-// pipe or its ceiling is unknown, or where the stage uses tensor instructions and the pipe is not a tensor pipe.
+// The largest number of the job's `flops` per second that the execution unit of its arithmetic reaches, according to
+// the measured ceiling. NaN if the unit or its ceiling is unknown, or if the stage uses tensor instructions and the
+// unit is not a tensor unit.
 double profile_arithmetic_ceiling(const json_t *profile, const json_t *stage);
 
-// Where the time goes: by what a warp waits for (the stalls' shares of the time, which sum up to it). Writes at most
-// `max` entries, largest first; returns how many. Empty without the set `stalls`.
+// Where the time goes, by what a warp waits for: the stalls' shares of the time, which add up to it. Writes at most
+// `max` entries, largest first; returns their number. Empty without the set `stalls`.
 struct profile_share {
-    const char *reason; // "short_scoreboard"; "selected" is issuing
+    const char *reason; // "short_scoreboard"; "selected": issuing
     double share;       // 0..1
 };
 enum { PROFILE_SHARES = 20 };
 size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max);
-double profile_share(const json_t *stage, const char *reason); // 0..1; NaN unknown
+double profile_share(const json_t *stage, const char *reason); // 0..1; NaN: unknown
 const char *profile_reason_text(const char *reason);           // "waiting for data from shared memory"
 
 // The source line that causes the difference of two columns: SHARED (wavefronts against ideal), GLOBAL (sectors against
-// ideal), DIVERGENCE (active threads against 32 an instruction). Of nested lines the one that explains the excess best.
-// No line when the excess is negligible.
+// ideal), DIVERGENCE (active threads against 32 per instruction). If lines are nested, it is the one that explains the
+// excess best. There is none if the excess is negligible.
 enum profile_excess { EXCESS_SHARED, EXCESS_GLOBAL, EXCESS_DIVERGENCE, EXCESS_COUNT };
 struct profile_culprit {
     const json_t *line;
-    double excess, share; // of the column's total over the kernel
+    double excess, share; // share: of the column's total over the kernel
     double ratio;         // this line's amount over its ideal
     double score;         // how well it explains the kernel's excess, 0..1
 };
-// Fills `out` with at most `max` lines, worst first; lines that repeat another one's excess (the function around it)
-// are left out.
+// Fills `out` with at most `max` lines, worst first; a line whose excess is already explained by a listed one, such as
+// the function around it, is left out.
 size_t profile_culprit(const json_t *stage, enum profile_excess, struct profile_culprit *out, size_t max);
 
-// The text of a source line, without the blanks around it; "" where it cannot be read. `source` is the template; other
-// files are searched in its folder. malloc'ed.
+// The text of a source line, without surrounding blanks; "" if it cannot be read. `source` is the template; other files
+// are searched in its folder. malloc'ed.
 char *profile_source(const char *source, const json_t *line);
 
-// The device's limit at the stage's number of operations per byte, FLOP/s: the lower of the two roofs. NaN unknown.
+// The device's limit at the stage's number of operations per byte, FLOP/s: the lower of the two roofs. NaN: unknown.
 double profile_roof(const json_t *profile, const json_t *stage);
-// The place under the roofline: {"operations_per_byte":..,"flops_per_second":..,"roof":..,"reached":0..1}, of the bytes
-// that device memory moved in the main stage; null where a figure is missing. New reference.
+// The position under the roofline: {"operations_per_byte":..,"flops_per_second":..,"roof":..,"reached":0..1}, from the
+// bytes that device memory moved in the main stage; null if a figure is missing. New reference.
 json_t *profile_roofline(const json_t *profile);
-// What limits the number of blocks on a multiprocessor: "registers", "shared memory", "warps", "blocks", or several; ""
-// unknown. Writes into `out`, returns it.
+// What limits the number of blocks on a multiprocessor: "registers", "shared memory", "warps", "blocks", or several;
+// "": unknown. Writes into `out` and returns it.
 const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size);
 
 // Prints all sections. `against` may be NULL.

@@ -1,5 +1,5 @@
-// See profile.h. Every figure is a row of a table: its label, its format, and where it comes from. A row
-// without a value is left out.
+// See profile.h. Every figure is a row of a table with its label, its format and its source. A row without a value is
+// left out.
 #include "tuner/explain/profile.h"
 #include "tuner/final/finals.h"
 
@@ -9,16 +9,16 @@ struct view {
     const json_t *profile, *stage;
 };
 
-// TENSOR: a rate that is shown only for kernels that use the tensor pipe.
+// TENSOR: a rate that is shown only for kernels that use the tensor unit.
 enum form { COUNT, PERCENT, BYTES, RATE, BYTE_RATE, TENSOR, NUMBER, WHOLE, SHAPE, LIMIT, PIPE };
 
 struct figure {
-    const char *section, *label; // a section begins where its name stands
+    const char *section, *label; // a section begins at the row with its name
     enum form form;
-    const char *key;                      // of number(); of a SHAPE, the member of "launch"
+    const char *key;                      // for number(); for a SHAPE, the member of "launch"
     double (*value)(const struct view *); // instead of a key
-    const char *over, *per;               // the key's number is divided by these ones'
-    double scale;                         // of the quotient
+    const char *over, *per;               // keys of the divisors of the key's number
+    double scale;                         // factor of the quotient
 };
 
 static double known(double value)
@@ -26,8 +26,8 @@ static double known(double value)
     return value > 0 ? value : (double)NAN;
 }
 
-// A number of the stage (profile_number) or, with a dot, a member of the profile itself ("profile.time"), of an object
-// of the stage or the profile ("facts.occupancy", "ceilings.bytes_per_second"), or the share of a state of warps
+// A figure of the stage (profile_number). With a dot, it is a member of the profile itself ("profile.time") or of an
+// object of the stage or the profile ("facts.occupancy", "ceilings.bytes_per_second"), or the share of a warp state
 // ("share.barrier").
 static double number(const struct view *v, const char *key)
 {
@@ -44,8 +44,8 @@ static double number(const struct view *v, const char *key)
     return json_get_number(object ? object : json_object_get(v->profile, place), dot + 1, NAN);
 }
 
-// The part of the last wave in which multiprocessors have nothing left to do, of the whole time, were all blocks
-// equally long.
+// The share of the whole time in which multiprocessors are idle in the last wave, assuming that all blocks take equally
+// long.
 static double tail(const struct view *v)
 {
     double waves = number(v, "waves");
@@ -84,7 +84,7 @@ static const struct figure figures[] = {
     {NULL, "operations per byte moved", NUMBER, "profile.flops", NULL, "dram_bytes", NULL, 1},
     {NULL, "roofline at that intensity", RATE, "roof", NULL, NULL, NULL, 1},
     {NULL, "  reached", PERCENT, "profile.flops", NULL, "profile.time", "roof", 100},
-    // a wavefront is 128 bytes of the banks, a sector 32 bytes
+    // a wavefront is 128 bytes of the banks, a sector is 32 bytes
     {NULL, "shared memory, of the measured ceiling", PERCENT, "shared_wavefronts", NULL, "profile.time",
      "ceilings.shared_bytes_per_second", 12800},
     {NULL, "L2, of the measured ceiling", PERCENT, "l2_sectors", NULL, "profile.time", "ceilings.l2_bytes_per_second",
@@ -244,7 +244,8 @@ static int by_size(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// A warp's time is the sum of its states, so the difference of two times is the sum of the states' differences.
+// A warp's time is the sum of the times in its states, so the difference of two times is the sum of the states'
+// differences.
 static void print_differences(FILE *out, const struct view *a, const struct view *b)
 {
     struct profile_share list[PROFILE_SHARES]; // shares, and then their differences in seconds
@@ -272,7 +273,7 @@ static int by_samples(const void *a, const void *b)
     return (p < q) - (p > q);
 }
 
-// The most frequent wait of the line's warps, not counting issuing and being ready.
+// The most frequent stall of the line's warps, without issuing and being ready.
 static const char *main_stall(const json_t *line)
 {
     const char *most = "";

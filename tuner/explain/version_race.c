@@ -10,9 +10,9 @@ const char *const version_verdicts[] = {"faster", "same", "undecided", "slower",
 
 enum { PROCESSES_LEAST = 3, PROCESSES_MOST = 6 };
 enum { OLD = 1, NEW }; // the trials' numbers
-enum { GRACE = 60 };   // s beyond a trial's own deadline, between progress messages: as in a run's final
+enum { GRACE = 60 };   // s that a progress message may come after a trial's own deadline, as in a run's final
 static const double confidence = 0.99;
-static const double not_faster = 1.002; // three processes may put one kernel's ratio to itself above 1
+static const double not_faster = 1.002; // with three processes, a kernel's ratio to itself may exceed 1
 
 enum version_verdict version_decide(const double *old, const double *new, const unsigned char *process, size_t count,
                                     double allow, struct interval *ratio)
@@ -25,7 +25,7 @@ enum version_verdict version_decide(const double *old, const double *new, const 
     return ratio->high < least ? VERSION_SLOWER : VERSION_UNDECIDED;
 }
 
-// Whether a version passed verification. If not, the race says why.
+// Whether a version passed verification. If not, the race records why.
 static bool has_passed(struct version_race *race, const struct final_answer *answer, int64_t trial)
 {
     const struct final_entry_answer *entry = NULL;
@@ -58,7 +58,7 @@ static void take_pairs(struct version_race *race, size_t problem, const struct f
     }
 }
 
-// One process's rounds. -1 with a message.
+// Takes the rounds of one process. Returns -1 with a message on failure.
 static int run_process(struct version_race *race, struct single_run *single, const struct final_candidate *both,
                        int64_t seed, struct error *err)
 {

@@ -36,7 +36,7 @@ static const struct record_field summary_fields[] = {
     {0}};
 static const struct record summary_record = {"the builds", sizeof(struct summary), summary_fields, NULL};
 
-// A comparison from before the final, or of another final, is not about this final's winner.
+// A comparison made before the final, or for another final, is not about this final's winner.
 static bool is_of(const struct final_document *d, const struct final *final)
 {
     const struct final_decision *decision = &d->decision;

@@ -8,13 +8,12 @@
 
 #include "tuner/final/finals.h"
 
-// Of the newest document, NULL where there is none. NULL too when it is about another final than this, or not of its
-// form. New reference.
+// From the newest document. NULL where there is none, or if it is about a different final or malformed. New reference.
 json_t *builds_summary(const json_t *document, const struct final *, const struct job *);
 
-// "1.003 [0.999, 1.006] times the time of nvrtc 13.0's build: the same within 1%"; of a build without times "failed:
+// "1.003 [0.999, 1.006] times the time of nvrtc 13.0's build: the same within 1%"; for a build without times, "failed:
 // .." or "not timed: ..". malloc'ed.
 char *builds_text(const json_t *summary, const char *nvrtc);
 
-// Prints on stdout the text and both times on every problem. Nothing for NULL.
+// Prints the text and both times on every problem to stdout. Prints nothing for NULL.
 void builds_print(const json_t *summary, const char *nvrtc);

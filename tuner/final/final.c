@@ -1,22 +1,20 @@
-// The final: the best candidates of the search and the baselines once more, interleaved, on fresh data. Who wins is
-// decided in final_decide.c, and in final_each.c for a job with objective "each". A candidate that is wrong on the
-// final's data is out, whatever its time.
+// The final: measures the best candidates of the search and the baselines once more, interleaved, on fresh data. The
+// winner is decided in final_decide.c, or in final_each.c for a job with objective "each". A candidate with wrong
+// results on the final's data is out, whatever its time.
 #include "tuner/final/final.h"
 #include "tuner/base/colour.h"
 #include "tuner/setup/work_bounds.h"
 
-enum {
-    FINAL_GRACE = 60
-}; // s beyond a trial's own deadline, between progress messages: there is one before every entry
-enum { FINAL_SPARES = 2 }; // candidates for each place
-// Candidates that could still be the fastest take part. Their time in the search is above the best one by at most this
-// share of what `race` allows, which is 3% of the time by default, and by at most GRAPH_SPREAD more for short kernels.
-// At least three take part, if there are so many. Where energy decides, as many take part as the job allows.
+enum { FINAL_GRACE = 60 }; // s that a progress message may come after a trial's own deadline; one precedes every entry
+enum { FINAL_SPARES = 2 }; // candidates per place
+// Candidates that could still be the fastest take part. Their time in the search exceeds the best one by at most this
+// share of the margin that `race` allows (3% of the time by default), and by at most GRAPH_SPREAD more for short
+// kernels. At least three take part, if there are that many. Where energy decides, as many take part as the job allows.
 static const double near_share = 0.3;
 enum { FINAL_FEWEST = 3 };
 
 // The sanitizer's tools take SANITIZER_SECONDS, or SANITIZER_STARTS times as long as a GPU worker's start if that is
-// more: they took 11 s on a machine where a start took 4. NVCC_SECONDS: to compile and time nvcc's build.
+// more. On a machine where a start took 4 s, they took 11 s. NVCC_SECONDS: to compile and time nvcc's build.
 enum { SANITIZER_SECONDS = 3, SANITIZER_STARTS = 3, NVCC_SECONDS = 4 };
 
 struct pick {
@@ -113,7 +111,7 @@ void final_send(struct final_run *f, size_t gpu)
               f->with.job->measure.timeout + FINAL_GRACE);
 }
 
-// The certainty of the winner in words, to follow its time.
+// The certainty of the winner in words, to be printed after its time.
 static char *certainty_text(const struct final_run *f, const struct final_entries *entries,
                             const struct contender *contenders, const struct final_verdict *v)
 {
@@ -170,14 +168,14 @@ static void summarise(struct final_run *f, const struct final_entries *entries, 
     final_event_winner(f, &trial, contenders[winner].median, baselines, count);
 }
 
-// A contender for each entry; one that has not passed has no rounds.
+// Makes a contender for each entry; those that have not passed have no rounds.
 static struct contender *read_contenders(struct final_run *f, const struct final_entries *entries)
 {
     struct contender *contenders = memory_new(entries->count, sizeof *contenders);
     for (size_t i = 0; i < entries->count; i++) contenders[i] = final_entrant(f, &entries->list[i].answer);
     return contenders;
 }
-// Writes what each process found into the entries of the final's document.
+// Writes each process's medians into the entries of the final's document.
 static void note_processes(struct final_run *f, struct final_entries *entries, const struct contender *contenders)
 {
     for (size_t i = 0; i < entries->count && f->processes.of; i++) {
@@ -197,7 +195,7 @@ static void note_processes(struct final_run *f, struct final_entries *entries, c
     }
 }
 
-// By time, or by energy where it is known.
+// Finds the winner by time, or by energy if the job asks for that and it is known.
 static void find_winner(struct final_run *f, struct contender *contenders, size_t count, int look,
                         struct final_verdict *v)
 {
@@ -233,7 +231,7 @@ static bool decide(struct final_run *f, struct final_entries *entries)
     struct final_verdict v = {.winner = 0};
     arena_release(&f->decided);
     record_clear(&final_decision_record, &f->decision);
-    int look = f->rounds.look ? f->rounds.look : 1; // a replay is not looked at before
+    int look = f->rounds.look ? f->rounds.look : 1; // in a replay, this is the first look
     if (each)
         final_examine(contenders, entries->count, &v.warning);
     else
@@ -250,12 +248,12 @@ static bool decide(struct final_run *f, struct final_entries *entries)
             decide_one(f, entries, contenders, &v);
             break;
         }
-        e->status = f->blamed.status; // the others decide among themselves, by the same rounds
+        e->status = f->blamed.status; // the others are compared again, by the same rounds
         e->reason = arena_copy(&f->memory, f->blamed.reason.message);
         contenders[v.winner].rounds = 0;
         find_winner(f, contenders, entries->count, look, &v);
         if (v.winner >= 0) continue;
-        for (size_t i = 0; i < entries->count; i++) contenders[i].slower = false; // by the rounds until they left
+        for (size_t i = 0; i < entries->count; i++) contenders[i].slower = false; // use the rounds until they left
         find_winner(f, contenders, entries->count, look, &v);
     }
     final_contenders_free(contenders, entries->count);
@@ -317,7 +315,7 @@ static void put(struct final_run *f, const char *kind, const struct final_entrie
     final_put(f, kind, &document);
 }
 
-// Takes a baseline that has crashed the final out of the next. Whether there is one of that name.
+// Excludes a baseline that has crashed the final from the next one. Returns whether there is one of that name.
 static bool drop_baseline(struct final_run *f, const struct answer_head *head)
 {
     const struct job_answer *job = f->with.job_answer;
@@ -332,7 +330,7 @@ static bool drop_baseline(struct final_run *f, const struct answer_head *head)
     return false;
 }
 
-// Those that the answer, or its absence, takes out of the final. Returns how many there are.
+// Takes out those that the answer, or its absence, excludes from the final. Returns their number.
 static size_t take_out(struct final_run *f, bool crashed)
 {
     const struct answer_head *head = f->answer ? &f->answer->head : NULL;

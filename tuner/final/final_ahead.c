@@ -1,18 +1,18 @@
-// nvcc compiles the likely winner during the rounds: see final.h.
+// Lets nvcc compile the likely winner during the rounds: see final.h.
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
 #include "tuner/final/final.h"
 
 bool builds_wanted(const struct final_run *f)
 {
-    const char *given = getenv("SWEETSPOT_NVCC"); // otherwise a path: tuner/compiler/nvcc.h
+    const char *given = getenv("SWEETSPOT_NVCC"); // "none", or a path: tuner/compiler/nvcc.h
     if (given && !strcmp(given, "none")) return false;
-    if (f->with.job->code.compiler == JOB_NVCC) return false; // there is no other build
+    if (f->with.job->code.compiler == JOB_NVCC) return false; // nvcc's is the only build
     return !f->with.pool->replay && f->with.checks;
 }
 
-// A separate compiler process does it, since the policy uses the others. The binary waits in the cache. A pool's
-// compilers run on other machines.
+// Uses a separate compiler process, since the policy uses the others. The binary waits in the cache. A pool's compilers
+// run on other machines.
 void builds_ahead(struct final_run *f, int64_t trial)
 {
     struct worker_pool *pool = f->with.pool;
@@ -30,8 +30,8 @@ void builds_ahead(struct final_run *f, int64_t trial)
     child_close(&f->builds.ahead.to); // it ends when it has answered
 }
 
-// Waits for the build that was begun. It is killed where no time is left or the user will not wait: nvcc's
-// files stay behind then.
+// Waits for the build that was begun. If no time is left or the user will not wait, kills it; nvcc's files then stay
+// behind.
 void builds_end_ahead(struct final_run *f)
 {
     if (!f->builds.ahead_of) return;

@@ -1,9 +1,9 @@
-// The cubins of a decided final, kept in the store: what ships is what was measured, and the compile cache may be
-// deleted.
+// The cubins of a decided final, kept in the store. Thus the measured binary is the one that ships, and the compile
+// cache may be deleted.
 //
-// A cubin is kept for every candidate that passed. The GPU worker says the hash of the bytes that it loaded, verified
-// and timed; bytes with another hash are not kept. Beside the blob, a document of the trial says under which symbol
-// each entry is found: {"hash":"..","bytes":9216,"symbols":{"gemm<float, 4>":"_Z4gemm.."}}.
+// A cubin is kept for every candidate that passed. The GPU worker reports the hash of the bytes that it loaded,
+// verified and timed; bytes with another hash are not kept. In addition to the blob, a document of the trial has the
+// symbol of each entry: {"hash":"..","bytes":9216,"symbols":{"gemm<float, 4>":"_Z4gemm.."}}.
 #include <errno.h>
 
 #include "tuner/base/hash.h"

@@ -1,15 +1,15 @@
-// The race of the winner's builds: users compile a template by nvcc, and what nvcc makes of it is not what NVRTC made.
-// After a decided final NVRTC's build of the winner (with objective each, of every kernel) races nvcc's, which follows
-// the header's instructions, and the libraries, by the final's own protocol: candidates are finalists but for their
-// cubin. The result is a document (tuner/store/builds.h). Without nvcc, or where its build fails, the document says
-// why.
+// The race of the winner's builds. Users compile a template with nvcc, and nvcc's code differs from NVRTC's. After a
+// decided final, NVRTC's build of the winner (with objective each, of every kernel) races nvcc's build, which follows
+// the header's instructions, and the libraries. The race uses the final's own protocol; its candidates are the
+// finalists with other cubins. The result is a document (tuner/store/builds.h). Without nvcc, or where its build fails,
+// the document says why.
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 #include "tuner/protocol/compile_message.h"
 #include "tuner/store/builds.h"
 
-static const double same_within = 0.01; // of NVRTC's time
+static const double same_within = 0.01; // share of NVRTC's time
 
 static void reset(struct final_run *f)
 {
@@ -34,7 +34,7 @@ static void put(struct final_run *f, const char *verdict, const char *reason, co
 {
     struct final_document document;
     record_clear(&final_document_record, &document);
-    document.decision = f->decision; // the final's, without what is said of its rounds
+    document.decision = f->decision; // the final's, without the members about its rounds
     document.decision.ties = NULL;
     document.decision.certainty = document.decision.warning = "";
     document.decision.within = 0;
@@ -53,7 +53,7 @@ static void put(struct final_run *f, const char *verdict, const char *reason, co
     final_put(f, BUILDS_DOCUMENT, &document);
 }
 
-// The race was not finished, or not begun.
+// For a race that was not finished, or not begun.
 static void without_race(struct final_run *f, const char *verdict)
 {
     struct final_entry_document none;
@@ -112,7 +112,7 @@ bool builds_over(const struct final_run *f)
     return *f->builds.why.message;
 }
 
-// One line of a compiler's message is enough. Compilations in flight are dropped when they end.
+// One line of the compiler's message is enough. Results of compilations in flight are dropped.
 void builds_failed(struct final_run *f, const struct task *t, const char *reason)
 {
     if (builds_over(f)) return;
@@ -124,7 +124,7 @@ void builds_failed(struct final_run *f, const struct task *t, const char *reason
     }
 }
 
-// One compiler's builds as one entry: on each problem the build of the kernel that the problem is given to.
+// Makes one entry of one compiler's builds. For each problem it has the build of the kernel that serves this problem.
 static struct final_entry_answer compose(struct final_run *f, const char *compiler)
 {
     const struct final_decision *d = &f->decision;
@@ -166,7 +166,7 @@ static struct final_entries document_entries(struct final_run *f, const struct f
     return entries;
 }
 
-// A build by NVRTC that fails here, on the same data as in the final, is out: it does not do the same every time.
+// An NVRTC build that fails here, on the same data as in the final, is out, because its behaviour is not reproducible.
 static bool condemn(struct final_run *f)
 {
     bool any = false;
@@ -187,7 +187,7 @@ static const char *verdict_word(const struct interval *ratio)
     return ratio->low >= 1 / limit && ratio->high <= limit ? BUILDS_SAME : BUILDS_UNDECIDED;
 }
 
-// Compares nvcc's build with NVRTC's by their rounds. The libraries that have times are examined too, since they show
+// Compares nvcc's build with NVRTC's by their rounds. Libraries that have times are examined too, since they show
 // whether the device was disturbed.
 static const char *decide(struct final_run *f, const struct final_entry_answer *nvrtc,
                           const struct final_entry_answer *nvcc, struct interval *ratio, double medians[2],

@@ -3,14 +3,14 @@
 
 #include "tuner/base/limits.h"
 
-// s, of a candidate in a process; more than three share the time of three (tuner/gpu/gpu_final.c)
+// s, for one candidate in one process; more than three candidates share the time of three (tuner/gpu/gpu_final.c)
 static const double first_soak = 0.4, later_soak = 0.1, soaks = 3;
-static const double unknown_trial = 0.3; // s, before there is any
-// A timed launch is prepared and judged, which takes about as long as the launch, and some time besides.
+static const double unknown_trial = 0.3; // s, before the first trial
+// A timed launch is prepared and verified. Each takes about as long as the launch, plus a constant.
 static const double launch_factor = 3, launch_extra = 1e-3; // s
-static const double search_share = 0.5;                     // of the time
-static const double final_share = 0.75;                     // of the time, even for the smallest final
-static const double drift = 0.05;                           // a trial counts in the mean with at least this weight
+static const double search_share = 0.5;                     // share of the time
+static const double final_share = 0.75;                     // share of the time, even for the smallest final
+static const double drift = 0.05;                           // least weight of a new trial in the mean
 
 double final_clock_left(const struct final_clock *c, double now)
 {

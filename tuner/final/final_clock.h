@@ -1,44 +1,45 @@
-// The time of a whole command, and what of it the end of a run needs: the final, compute-sanitizer, and nvcc's build of
-// the winner. Estimates come from what was measured so far. Pure: the time is passed in.
+// The time of a whole command, and the share of it that the end of a run needs for the final, compute-sanitizer, and
+// nvcc's build of the winner. Estimates come from the measurements so far. Pure: the time is passed in.
 //
-// At least half of a search's time stays with the search, or a quarter if the smallest final needs the rest. From the
-// other half come a final as it is planned, then the sanitizer, then nvcc's build, then the energy of the winner and
-// the baselines, as far as they fit. If time runs out, the final has fewer processes, then fewer rounds, then fewer
-// candidates. It always has one process, FINAL_LEAST rounds and two candidates, if there are so many.
+// At least half of a search's time stays with the search, or a quarter if the smallest final needs the rest. The other
+// half is for the final as planned, then the sanitizer, then nvcc's build, then the energy of the winner and the
+// baselines, as far as they fit. If time runs out, the final has fewer processes, then fewer rounds, then fewer
+// candidates. It always has at least one process, FINAL_LEAST rounds and two candidates, if there are that many.
 #pragma once
 
 #include "tuner/base/base.h"
 
 struct final_clock {
-    double deadline;        // s, on the clock of the run; INFINITY: there is no limit
+    double deadline;        // s, on the run's clock; INFINITY: no limit
     bool verifies;          // candidates are soaked
     double worker;          // s until a GPU worker knows the job
-    double trial;           // s that a valid trial takes on its GPU, mean; 0: unknown
+    double trial;           // s, mean GPU time of a valid trial; 0: unknown
     double kernel;          // s, the best candidate's time on all problems together; 0: unknown
-    int64_t trials;         // in the mean
-    double sanitizer, nvcc; // s that they may take; 0: not wanted
-    double energy;          // s that it takes of one entry; 0: not wanted
-    bool energy_decides;    // so it is needed, of all entries; else it comes last, of the winner and the baselines
+    int64_t trials;         // number of trials in the mean
+    double sanitizer, nvcc; // s that each may take; 0: not wanted
+    double energy;          // s to measure it for one entry; 0: not wanted
+    bool energy_decides;    // it is needed for all entries; otherwise it comes last, for winner and baselines
 };
 
-// What takes part in a final.
+// The numbers of participants, rounds and processes of a final.
 struct final_size {
     size_t candidates, baselines;
     int64_t rounds, processes;
 };
 
 double final_clock_left(const struct final_clock *, double now); // until the deadline
-void final_clock_trial(struct final_clock *, double seconds);    // a valid one
+void final_clock_trial(struct final_clock *, double seconds);    // records a valid one
 
-// What of a final is for energy, if that decides; how long it takes as it is planned, and at the least.
+// A final's time: the part for energy, if energy decides; the time of the final as planned; the least time possible.
 double final_clock_energy(const struct final_clock *, const struct final_size *);
 double final_clock_planned(const struct final_clock *, const struct final_size *);
 double final_clock_least(const struct final_clock *, const struct final_size *);
-// What is kept for the end of a run of which so many seconds are left after its set-up.
+// The time kept for the end of a run that has `left` seconds after its set-up.
 double final_clock_reserve(const struct final_clock *, const struct final_size *, double left);
-// What the rounds of a final may use now, so that the checks that still fit have their time. Below 0: nothing is left.
+// The time that the rounds of a final may use now without taking it from the checks that still fit. Below 0: none is
+// left.
 double final_clock_for_rounds(const struct final_clock *, const struct final_size *, double now);
-// What measuring energy may use now, after which the checks still have their time.
+// The time that measuring energy may use now without taking it from the checks.
 double final_clock_for_energy(const struct final_clock *, double now);
-// The size of a final for which so many seconds are left.
+// The size of a final for which `left` seconds remain.
 struct final_size final_clock_fit(const struct final_clock *, const struct final_size *, double left);

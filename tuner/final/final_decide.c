@@ -1,17 +1,17 @@
 // See final_decide.h.
 #include "tuner/final/final_decide.h"
 
-static const double uncertainty = 0.02;   // that some interval of the decision misses
-static const double equal_width = 0.002;  // of the interval of equals
-static const double tie_limit = 1.01;     // times as fast as the winner: more than a tie may be
-static const double resolution = 1.0005;  // a ratio's: smaller differences change between minutes and processes
-static const double apart = 1.02;         // medians of processes that are different times
-static const double ratios_apart = 1.005; // medians of processes that are different ratios
-static const double by_chance = 0.005;    // tail of these, since many pairs are looked at
-static const double no_process = 1.2;     // slower by more than what processes differ by: 10% was seen
-static const double disturbed = 1.2;      // times an entry's tenth percentile: such a launch was held up
-static const double held_up_most = 0.2;   // of the rounds of most entries
-static const double held_up_alone = 0.4;  // of the rounds of one
+static const double uncertainty = 0.02;   // probability that some interval of the decision misses
+static const double equal_width = 0.002;  // width of the interval of equals
+static const double tie_limit = 1.01;     // how many times as fast as the winner a tied candidate may be
+static const double resolution = 1.0005;  // of a ratio; smaller differences change between minutes and processes
+static const double apart = 1.02;         // processes with medians this far apart have different times
+static const double ratios_apart = 1.005; // processes with medians this far apart have different ratios
+static const double by_chance = 0.005;    // tail of these medians; small, since many pairs are compared
+static const double no_process = 1.2;     // slower by more than processes differ, which is up to 10%
+static const double disturbed = 1.2;      // times an entry's tenth percentile: a launch that took longer was held up
+static const double held_up_most = 0.2;   // share of the rounds of most entries
+static const double held_up_alone = 0.4;  // share of the rounds of one
 
 // The finite times of one process, or of all of them; returns how many there are. `of`, unless NULL, gets the process
 // of each.
@@ -41,7 +41,7 @@ static void find_medians(struct contender *e)
     e->median = stats_median(medians, n);
 }
 
-// How much slower a process was for all entries alike: the median of their process medians over their medians.
+// How much slower a process was for all entries: the median of their ratios of process median to median.
 static double common_factor(const struct contender *entries, size_t count, int process)
 {
     autofree double *factors = memory_new(count, sizeof *factors);
@@ -50,7 +50,7 @@ static double common_factor(const struct contender *entries, size_t count, int p
         double factor = entries[i].process_medians[process] / entries[i].median;
         if (isfinite(factor)) factors[n++] = factor;
     }
-    return n > 2 ? stats_median(factors, n) : 1; // with two, which one has changed is unknown
+    return n > 2 ? stats_median(factors, n) : 1; // with two, it is unknown which one has changed
 }
 
 static bool differ(const struct interval *slower, const struct interval *faster, double factor)
@@ -58,8 +58,8 @@ static bool differ(const struct interval *slower, const struct interval *faster,
     return slower->value > apart * factor * faster->value && slower->low > factor * faster->high;
 }
 
-// Both as measured and without what processes have in common: if most entries change, the steady ones must not be
-// blamed.
+// Sets by_process. The difference must show both as measured and with the processes' common factors removed: if most
+// entries change, the steady ones must not be reported.
 static void find_differences(struct contender *e, const double *factors)
 {
     autofree double *times = memory_new(e->rounds, sizeof *times);
@@ -100,7 +100,7 @@ void final_examine(struct contender *entries, size_t count, struct error *warnin
         n += isfinite(shares[n]);
     }
     double share = stats_median(shares, n);
-    if (most > held_up_alone) share = most; // it may be the only one whose launches meet another process's
+    if (most > held_up_alone) share = most; // it may be the only one whose launches coincide with another process's
     if (share > held_up_most)
         error_set(warning,
                   "something else seems to use the device: in %.0f%% of the rounds launches took over %.0f%% longer "
@@ -108,7 +108,7 @@ void final_examine(struct contender *entries, size_t count, struct error *warnin
                   100 * share, 100 * (disturbed - 1));
 }
 
-// The ratios of the rounds that two entries have in common; `of`: their processes. Returns their number.
+// The ratios of two entries in the rounds that they have in common; `of`: the rounds' processes. Returns their number.
 static size_t ratios_of(const struct contender *e, const struct contender *to, double *ratios, unsigned char *of)
 {
     size_t n = 0, rounds = e->rounds < to->rounds ? e->rounds : to->rounds;
@@ -126,8 +126,8 @@ static bool are_apart(const struct interval *slower, const struct interval *fast
     return slower->value > least * faster->value && slower->low > faster->high;
 }
 
-// Whether two processes give different ratios: clearly so, or by little and with more certainty, since many pairs are
-// looked at.
+// Whether two processes give different ratios: either clearly different ones, or slightly different ones at a higher
+// confidence, since many pairs are compared.
 static bool processes_disagree(const double *ratios, const unsigned char *of, size_t n)
 {
     struct interval usual[FINAL_PROCESSES_MAX], wide[FINAL_PROCESSES_MAX];
@@ -150,9 +150,9 @@ static bool processes_disagree(const double *ratios, const unsigned char *of, si
 
 struct comparison_of_two {
     struct interval ratio;
-    size_t rounds; // in common; 0: there is no ratio
-    bool holds;    // the bounds do; false: there are too few rounds
-    bool disagree; // processes on the ratio
+    size_t rounds; // that both have in common; 0: there is no ratio
+    bool holds;    // the bounds hold; false: there are too few rounds
+    bool disagree; // processes disagree on the ratio
 };
 
 static struct comparison_of_two compare_two(const struct contender *e, const struct contender *to, double tail,
@@ -192,7 +192,7 @@ static bool races(const struct contender *e)
     return e->candidate && !e->slower && isfinite(e->median);
 }
 
-// The probability with which one bound may miss in the k-th look.
+// The probability with which one bound may miss in this look, the k-th.
 static double tail_of(const struct contender *entries, size_t count, int look)
 {
     double n = 0;
@@ -234,7 +234,7 @@ void final_look(struct contender *entries, size_t count, int look, bool first_pr
     }
 }
 
-// The lightest of those that equal the fastest, and of several such the one with the lowest time.
+// The lightest of those that equal the fastest; if there are several, the one with the lowest time.
 static struct contender *choose(struct contender *entries, size_t count, struct contender *fastest, double tail)
 {
     struct contender *chosen = fastest;
@@ -249,13 +249,14 @@ static struct contender *choose(struct contender *entries, size_t count, struct 
     return chosen;
 }
 
-// Compares a candidate with the winner by their rounds. The winner has the lowest time or equals the one that has.
+// Compares a candidate with the winner by their rounds. The winner has the lowest time or equals the candidate that
+// has.
 static void compare(struct contender *e, size_t index, const struct contender *fastest, const struct contender *winner,
                     double tail, struct final_verdict *v)
 {
     if (e != fastest) {
         struct comparison_of_two c = compare_two(e, fastest, tail, false);
-        if (!c.rounds || c.ratio.low > resolution) return; // it is slower
+        if (!c.rounds || c.ratio.low > resolution) return; // e is slower
     }
     struct comparison_of_two c = compare_two(e, winner, tail, false);
     if (!c.rounds) return;

@@ -1,6 +1,6 @@
 // The final of a job with objective "each". There are several winners: the fewest kernels that stay within the job's
-// regret on every problem (search/model/kernel_set.h). The final is between the ones that the search's times would
-// choose and the fastest of each problem, and its own times choose among them again.
+// regret on every problem (search/model/kernel_set.h). The final measures the kernels that the search's times would
+// choose and the fastest of each problem, and then chooses among them by its own times.
 #include "tuner/final/final.h"
 #include "tuner/setup/wave_model.h"
 
@@ -106,7 +106,7 @@ static void summarise_each(struct final_run *f, const struct kernel_set *set, co
     printf("\n");
 }
 
-// A finalist's relative time on each tuned problem; 1 on all of them where it is unknown.
+// A finalist's relative time on each tuned problem; 1 on all of them if it is unknown.
 static void find_wave_model(struct final_run *f, int64_t trial, struct wave_model *model)
 {
     struct trial found;

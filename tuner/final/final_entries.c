@@ -61,8 +61,8 @@ struct contender final_contender(const struct final_run *f, const struct final_e
                               .slower = e->left};
 }
 
-// The share of an SM that a block takes, largest over the stages, and the length of the code: a kernel that takes less
-// runs better next to others.
+// Reads the largest share of an SM that a block takes in any stage, and the length of the code. A kernel that needs
+// less of them runs better next to others.
 static void read_resources(struct final_run *f, int64_t trial_id, struct contender *e)
 {
     struct trial trial;
@@ -173,8 +173,8 @@ void final_condemn(struct final_run *f, int64_t trial, enum trial_status status,
 
 // The current kernel --------------------------------------------------------------------------------------------------
 
-// It is a baseline, so it cannot win as such; but the search may have found it too. Then it races once, as a candidate,
-// and has two entries: the candidate's, and one of the same rounds under its own name.
+// The current kernel is a baseline, so it cannot win as such, but the search may have found it too. Then it races once,
+// as a candidate, and has two entries: the candidate's, and one with the same rounds under its own name.
 static bool is_current(const struct final_run *f, const struct final_candidate *c)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];

@@ -1,6 +1,6 @@
-// The setting verification.error_ratio: a candidate does not win if its root mean square error is more than this many
-// times that of a library. Both errors come from the launches that the final's workers verified. Of several libraries,
-// the least exact one counts.
+// The setting verification.error_ratio: a candidate cannot win if its root mean square error is more than this many
+// times that of a library. Both errors come from the launches that the final's workers verified. If there are several
+// libraries, the least exact one counts.
 #include "tuner/final/final.h"
 
 // The library with the largest error on a problem; NULL: no error is known.
@@ -44,5 +44,5 @@ void final_refuse_errors(struct final_run *f)
     if (!known)
         display_message(f->with.display, "verification.error_ratio refuses no candidate: no library's error is known");
     for (size_t i = 0; i < a->entry_count && refused; i++)
-        a->entries[i].left = false; // it may have lost only to one of those
+        a->entries[i].left = false; // it may have lost only to a refused one
 }

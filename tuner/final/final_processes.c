@@ -1,21 +1,21 @@
 // The parts of a final's rounds. They are shared by several processes of one GPU's worker, one after another, because
 // some kernels take one of two times for as long as a process lives (final_rounds.h). The first part finds out which
-// candidates pass; the others race only these, and another process proves them again; a candidate that fails then is
-// out as well. The answers are put together into one: the rounds of all, and for each round the number of its process.
-// Candidates that a look finds slower than others have left: they have the rounds up to then.
+// candidates pass, and later parts race only these. Each new process verifies them again, and a candidate that fails
+// there is out as well. The answers are combined into one that has all rounds, and the number of each round's process.
+// Candidates that a look finds slower than others leave; they keep their rounds up to then.
 #include <assert.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 
-// Without a limit on the command's time, rounds beyond the planned ones may take so long from the final's beginning: s,
-// or a share of what the command has taken.
+// Without a limit on the command's time, rounds beyond the planned ones end this long after the final's beginning: s,
+// or a share of the command's time so far.
 static const double extra_time = 5, extra_share = 0.002;
 static const double least_part = 0.1; // s; a shorter part would not change much
-enum { FINAL_EXPECTED = 5 };          // candidates, before the search has ended
+enum { FINAL_EXPECTED = 5 };          // expected candidates while the search runs
 
-// Energy is measured in one process only, so its times come from the same one.
+// Energy is measured in one process only, so the times must come from that process too.
 static int64_t processes_wanted(const struct final_run *f)
 {
     bool one = f->with.pool->replay || f->with.job->search.minimize != MINIMIZE_TIME;
@@ -88,9 +88,9 @@ void final_move(struct final_run *f)
 void final_resume(struct final_run *f)
 {
     struct final_rounds *r = &f->rounds;
-    if (r->part && r->process + 1 < FINAL_PROCESSES_MAX) r->process++; // the rounds of the lost one stay
+    if (r->part && r->process + 1 < FINAL_PROCESSES_MAX) r->process++; // the lost process's rounds stay
     if (r->process >= r->processes) r->processes = r->process + 1;
-    f->energy.on = false; // it follows the rounds of the other worker
+    f->energy.on = false; // it comes after the new worker's rounds
     r->part = 0;
     policy_continue_final(f->with.policy);
 }
@@ -114,7 +114,7 @@ static void keep_larger(double *to, double from)
     if (isfinite(from) && !(*to >= from)) *to = from;
 }
 
-// A part's rounds after those of the earlier ones: exactly so many, NaN where there is no time.
+// Appends a part's rounds to those of the earlier parts: exactly `rounds` of them, NaN where there is no time.
 static void add_times(struct final_run *f, struct final_times *to, const struct final_times *from, size_t before,
                       size_t rounds)
 {
@@ -141,7 +141,7 @@ static void add_entry(struct final_run *f, struct final_entry_answer *to, const 
     to->launches_judged += from->launches_judged;
     to->sizes_verified += from->sizes_verified;
     if (strcmp(to->cubin_hash, from->cubin_hash) != 0)
-        to->cubin_hash = ""; // not the same bytes in every process, so no bytes were proved by all
+        to->cubin_hash = ""; // the bytes differ between processes, so none were verified by all
     for (size_t i = 0; i < to->problem_count; i++) {
         struct final_times *problem = &to->problems[i];
         const struct final_times *more = final_entry_times(from, (size_t)problem->problem);
@@ -151,7 +151,7 @@ static void add_entry(struct final_run *f, struct final_entry_answer *to, const 
     }
 }
 
-// The rounds of an entry on all problems, at most as many as were wanted.
+// The number of rounds that an entry has on all problems, at most as many as were requested.
 static size_t rounds_of(const struct final_run *f, const struct final_entry_answer *e)
 {
     size_t rounds = (size_t)final_rounds_wanted(&f->rounds);
@@ -160,8 +160,8 @@ static size_t rounds_of(const struct final_run *f, const struct final_entry_answ
     return e->problem_count ? rounds : 0;
 }
 
-// The rounds of the newest answer: those of the entry that has most, since an entry without times is the worker's
-// mistake.
+// The number of rounds of the newest answer: that of the entry with the most, since an entry without times is the
+// worker's mistake.
 static size_t rounds_taken(const struct final_run *f)
 {
     size_t most = 0;
@@ -173,8 +173,8 @@ static size_t rounds_taken(const struct final_run *f)
     return most;
 }
 
-// Puts the newest answer together with those before it. The first one's rounds are cut or filled up, so that later ones
-// line up. Returns how many rounds it has.
+// Combines the newest answer with the earlier ones. The first answer's rounds are cut or padded, so that later ones
+// line up. Returns the number of rounds in the newest answer.
 static size_t add_answer(struct final_run *f)
 {
     size_t before = f->before ? f->processes.rounds : 0, rounds = rounds_taken(f);
@@ -202,7 +202,7 @@ static bool a_candidate_stands(const struct final_answer *a)
     return false;
 }
 
-// Looks at all rounds so far. Those who have lost leave.
+// Looks at all rounds so far. Candidates that have lost leave.
 static enum final_next look(struct final_run *f, size_t rounds)
 {
     struct final_answer *all = f->before;
@@ -234,7 +234,7 @@ static bool has_time(struct final_run *f, enum final_next next)
     return left > least_part && (planned || f->until - now > least_part);
 }
 
-// The answer is that of all parts.
+// Makes f->answer that of all parts.
 static bool end_parts(struct final_run *f)
 {
     f->answer = f->before;
@@ -247,7 +247,7 @@ bool final_continues(struct final_run *f)
 {
     if (f->energy.on) return final_energy_take(f) && end_parts(f);
     if (f->with.failure->set || !f->answer || !answer_is_ok(&f->answer->head) || f->with.pool->replay) {
-        f->processes.of = NULL; // the answer is one process's
+        f->processes.of = NULL; // the answer comes from one process
         return false;
     }
     size_t rounds = add_answer(f);

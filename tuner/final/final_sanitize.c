@@ -3,7 +3,7 @@
 #include "tuner/base/interrupt.h"
 #include "tuner/final/final.h"
 
-static const double over_time = 1.5; // s that a check may end after the deadline
+static const double over_time = 1.5; // s by which a check may exceed the deadline
 
 static bool find_sanitizer(struct final_run *f)
 {
@@ -51,7 +51,7 @@ static json_t *known_document(struct final_run *f, const struct task *t)
     return strcmp(found.version, sanitizer_version(f->sanitizing.by)) ? NULL : json_incref(known);
 }
 
-// Findings that do not change the verdict are warnings; the rest is for the log.
+// Findings that do not change the verdict are shown as warnings; the rest goes to the log.
 static void tell(struct final_run *f, const struct task *t, const json_t *document)
 {
     struct sanitized_found found;
@@ -78,7 +78,7 @@ static void keep_document(struct final_run *f, const struct task *t, const json_
 
 bool final_sanitizes(const struct final_run *f)
 {
-    const char *given = getenv("SWEETSPOT_SANITIZER"); // a path, otherwise: sanitize.h
+    const char *given = getenv("SWEETSPOT_SANITIZER"); // "none", or a path: sanitize.h
     return f->with.checks && !f->with.pool->replay && f->with.job->verify.enabled && !(given && !strcmp(given, "none"));
 }
 
@@ -108,7 +108,7 @@ static json_t *look_at(struct final_run *f, const struct task *t)
     }
     final_phase(f, "compute-sanitizer runs the winner");
     autojson json_t *request =
-        job_setup_for_gpu(f->with.setup, false, NULL, false); // without counters and drawn sizes: slow enough
+        job_setup_for_gpu(f->with.setup, false, NULL, false); // without counters and drawn sizes, as it is slow anyway
     document = sanitizer_end(sanitizer_begin(f->sanitizing.by, f->with.job, request, t->text, t->compiled.cubin,
                                              t->problems, false, left + over_time));
     f->clock.sanitizer = clock_now() - begin;

@@ -2,7 +2,7 @@
 
 #include "search/space/value_use.h"
 
-enum { LEAST = 20 }; // candidates with a time, before which values tell little
+enum { LEAST = 20 }; // candidates with a time that are needed for advice
 
 struct values_scan {
     struct value_use use;

@@ -64,13 +64,13 @@ const struct record final_document_record = {"the final", sizeof(struct final_do
 
 static const struct interval unknown = {NAN, NAN, NAN};
 
-// A time of a round, NaN where there is none.
+// The time of a round; NaN if it has none.
 static double time_at(const struct final_times *times, size_t round)
 {
     return times->times[round] > 0 ? times->times[round] : (double)NAN;
 }
 
-// For rounds whose processes are known.
+// The processes of the rounds, if known for this number of rounds.
 static const unsigned char *processes_of(const struct final *final, size_t rounds)
 {
     return rounds <= final->process_rounds ? final->process : NULL;
@@ -97,7 +97,7 @@ struct interval final_median(const struct final_times *times, const unsigned cha
     return median;
 }
 
-// Paired over the rounds in which both have a time.
+// The ratio, paired over the rounds in which both have a time.
 static struct interval ratio_of(const struct final *final, const double *theirs, const double *ours, size_t count,
                                 uint64_t seed)
 {
@@ -145,7 +145,7 @@ static const struct final_entry_answer *entry_of(const struct final *final, int6
     return NULL;
 }
 
-// Reads the kernels of objective each. -1 with a message when one has no entry.
+// Reads the kernels of objective each. Returns -1 with a message if one has no entry.
 static int read_dispatch(struct final *final, struct error *err)
 {
     const struct final_decision *d = &final->document.decision;
@@ -168,8 +168,8 @@ static int64_t chosen_trial(const struct final *final, size_t problem)
     return final->kernel_count ? final->kernels[final->dispatch[problem]] : final->winner;
 }
 
-// Ratios of one baseline to what is chosen: a problem at a time, and over all of them as the geometric mean within each
-// round.
+// The ratios of one baseline to the chosen entries: for each problem, and for all of them by the geometric mean within
+// each round.
 static void compare(struct final_entry *entry, const struct final_entry_answer *theirs, const struct final *final)
 {
     autofree double *logs = NULL, *ones = NULL;
@@ -298,7 +298,7 @@ const struct final_entry *final_fastest_baseline(const struct final *final, size
     return fastest;
 }
 
-// 1000 of a unit is shown as 1 of the next.
+// 1000 of one unit are shown as 1 of the next.
 static double unit_of(double value, const char *const names[4], const char **name)
 {
     static const double units[] = {1, 1e-3, 1e-6, 1e-9};

@@ -1,8 +1,8 @@
 // sweetspot-node: the agent of a node, started by the driver through a command prefix (nothing, ssh, srun). It starts,
-// watches and kills the workers of a driver that is elsewhere, carries their lines over one pipe, and keeps the files
-// that they need. It ends, and all its workers with it, when the pipe ends. node_frame.h has the protocol.
+// watches and kills workers for a driver on another machine, forwards their lines over one pipe, and keeps the files
+// that they need. When the pipe ends, it ends with all its workers. node_frame.h has the protocol.
 //
-// One thread around one poll(2). Nothing here depends on the node's clock agreeing with another's.
+// It is one thread around one poll(2). Nothing depends on the node's clock agreeing with another clock.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,18 +20,18 @@
 #include "tuner/node/node_worker.h"
 
 enum {
-    WAITING_MOST = 16 << 20, // bytes that wait for a slow driver; beyond, workers wait
-    TOLD_FROM = 1 << 20,     // files from this size on are reported at the beginning, so that they are not sent again
+    WAITING_MOST = 16 << 20, // most bytes that wait for a slow driver; beyond that, workers wait
+    TOLD_FROM = 1 << 20,     // bytes; larger files are reported at the start, so that they are not sent again
     LONGEST_SLEEP = 1000,    // ms
 };
-// Bytes of the files that are reported: they are read before, since only those with the right content are reported.
+// Most bytes of reported files. They are read first, since only those with the right content are reported.
 static const int64_t REPORTED_MOST = (int64_t)4 << 30;
 static const double poll_every = 1; // s between polls for workers that are stopped
 
 struct agent {
-    char *cache, *folder; // folder: in which workers run; NULL before the welcome
+    char *cache, *folder; // folder: the workers' working directory; NULL before the welcome
     bool private, shared;
-    double heartbeat, timeout; // s between beats; s of silence after which the driver is gone
+    double heartbeat, timeout; // s between heartbeats; s of silence after which the driver is considered gone
     double heard, heartbeat_at, polled;
     struct byte_queue in;
     struct frame_writer out;
@@ -39,7 +39,7 @@ struct agent {
     size_t worker_count;
     struct node_worker *workers;
     json_t *sent; // files of this node that the driver has: path -> hash
-    json_t *used; // files of the cache that were right: name -> what stat(2) said
+    json_t *used; // files of the cache with the right content: name -> result of stat(2)
     bool over;
 };
 
@@ -57,13 +57,14 @@ static char *node_agent_cache(void)
     return text_format("%s/sweetspot-node-%ld", temporary && *temporary ? temporary : "/tmp", (long)getuid());
 }
 
-// The node cannot continue: the driver gets the reason, and ends the agent.
+// Reports that the node cannot continue, and why. The driver then ends the agent.
 static void tell_trouble(struct agent *a, const char *reason)
 {
     node_message_put(&a->out, FRAME_TROUBLE, 0, &(struct node_trouble){reason});
 }
 
-// Files in the folder are run here. In /tmp another user could have made it, as a link to anywhere.
+// Creates and checks the cache's folder, since its files are executed here. In /tmp, another user could have created
+// it, as a link to anywhere.
 static int make_cache(const char *path, struct error *err)
 {
     struct stat about;
@@ -83,7 +84,7 @@ static int make_cache(const char *path, struct error *err)
 
 // The welcome --------------------------------------------------------------------------------------------------------
 
-// Whether a file below "files/" has the content that its name says.
+// Whether a file below "files/" has the content that its name stands for.
 static bool is_right(const char *path)
 {
     char hash[HASH_TEXT_SIZE];
@@ -92,7 +93,7 @@ static bool is_right(const char *path)
     return !node_file_hash(path, hash, &size, NULL) && !strncmp(name, hash, HASH_TEXT_SIZE - 1);
 }
 
-static struct text_list reported; // nftw has no argument for it
+static struct text_list reported; // static, as nftw has no argument for it
 static size_t reported_from;
 static int64_t reported_bytes;
 
@@ -104,7 +105,7 @@ static int tell_file(const char *path, const struct stat *about, int kind, struc
     if (is_right(path))
         text_list_add(&reported, text_copy(path + reported_from));
     else
-        unlink(path); // damaged: it is sent again
+        unlink(path); // it is damaged and will be sent again
     return 0;
 }
 
@@ -116,7 +117,7 @@ static void list_files(const struct agent *a)
     nftw(files, tell_file, 16, FTW_PHYS);
 }
 
-// Whether the driver's files are seen here under the same paths.
+// Whether this node sees the driver's files under the same paths.
 static bool sees_all(const struct node_welcome *w)
 {
     char hash[HASH_TEXT_SIZE];
@@ -147,7 +148,7 @@ static void take_welcome(struct agent *a, const struct node_welcome *w)
 
 // Files --------------------------------------------------------------------------------------------------------------
 
-// A name below the cache's folder, without a way out of it.
+// Whether a name is below the cache's folder and does not lead out of it.
 static bool name_is_good(const char *name)
 {
     bool below = !strncmp(name, "files/", 6) || !strncmp(name, "trees/", 6);
@@ -166,7 +167,7 @@ static void begin_file(struct agent *a, const struct node_file *file)
     }
 }
 
-// The next frame names the file. It is read again only if it was written or replaced since.
+// Checks a file that the next frame names. It is read again only if it was written or replaced since the last check.
 static void use_file(struct agent *a, const char *name)
 {
     struct stat is;
@@ -186,13 +187,13 @@ static void use_file(struct agent *a, const char *name)
 static void take_data(struct agent *a, const struct frame *f)
 {
     struct error err;
-    if (!a->arrival.path) return; // it is refused already
+    if (!a->arrival.path) return; // it was already refused
     if (node_arrival_take(&a->arrival, f->data, f->size, &err) || node_arrival_end(&a->arrival, &err) < 0)
         tell_trouble(a, err.message);
 }
 
-// A file that a compiler's answer names, which the driver gets before the line. It is kept under its content's name,
-// too, where a GPU worker of this node finds it.
+// Sends a file that a compiler's answer names; the driver gets it before that line. The file is also kept under the
+// name of its content, where a GPU worker of this node finds it.
 static void send_result(struct agent *a, const char *path)
 {
     char hash[HASH_TEXT_SIZE];
@@ -294,7 +295,7 @@ static void take_frame(struct agent *a, const struct frame *f)
     case FRAME_DATA:
         take_data(a, f);
         break;
-    default: // a beat
+    default: // a heartbeat
         break;
     }
 }
@@ -310,7 +311,7 @@ static void hear(struct agent *a, double now)
     a->heard = now;
     while ((got = frame_next(&a->in, &f, &err)) > 0) take_frame(a, &f);
     if (got < 0) fprintf(stderr, "sweetspot-node: %s\n", err.message);
-    if (got < 0 || !open) a->over = true; // what was cut is not a frame
+    if (got < 0 || !open) a->over = true; // a cut frame is ignored
 }
 
 static void keep_time(struct agent *a, double now)
@@ -343,7 +344,7 @@ static void turn(struct agent *a)
     if (a->heartbeat < 1) sleep = (int)fmin(sleep, 1e3 * a->heartbeat);
     poll(polled, (nfds_t)n, sleep);
     double now = clock_now();
-    // Time for which the agent itself was suspended is not the driver's silence.
+    // Time in which the agent itself was suspended does not count as the driver's silence.
     if (now - before > 2e-3 * LONGEST_SLEEP) a->heard += now - before;
     if (polled[0].revents) hear(a, now);
     for (size_t i = 0; i < a->worker_count; i++) node_worker_io(&a->workers[i], &a->out, reads, now, send_results, a);
@@ -354,7 +355,7 @@ static void turn(struct agent *a)
 
 static int greet(void)
 {
-    // A newline first: a banner may have ended without one.
+    // Begins with a newline, since a banner may have ended without one.
     autofree char *line = node_identity_line(), *text = text_format("\n%s\n", line);
     return output_all(STDOUT_FILENO, text, strlen(text));
 }
@@ -367,9 +368,9 @@ static void watch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-// Speaks the protocol on stdin and stdout until stdin ends. An exit status. `cache`: folder for the files and the
-// compile cache; NULL: $XDG_CACHE_HOME/sweetspot-node, else $TMPDIR/sweetspot-node-<uid>, else the same below /tmp.
-// `private`: the driver's files are not looked for, even where they could be seen.
+// Handles the protocol on stdin and stdout until stdin ends. Returns an exit status. `cache`: folder for the files and
+// the compile cache; NULL: $XDG_CACHE_HOME/sweetspot-node, otherwise $TMPDIR/sweetspot-node-<uid>, otherwise the same
+// below /tmp. `private`: do not use the driver's files, even if they can be seen.
 static int serve(const char *cache, bool private)
 {
     struct error err;
@@ -390,7 +391,7 @@ static int serve(const char *cache, bool private)
         fcntl(STDOUT_FILENO, F_SETFL, fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
         while (!a.over) turn(&a);
     }
-    for (size_t i = 0; i < a.worker_count; i++) node_worker_kill(&a.workers[i]); // all before one is waited for
+    for (size_t i = 0; i < a.worker_count; i++) node_worker_kill(&a.workers[i]); // kill all before waiting for one
     for (size_t i = 0; i < a.worker_count; i++) node_worker_release(&a.workers[i]);
     free(a.workers);
     node_arrival_drop(&a.arrival);

@@ -8,7 +8,7 @@
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 
-enum { IN_MEMORY = 1 << 20 }; // a smaller file is copied when it is sent, so that it needs no descriptor
+enum { IN_MEMORY = 1 << 20 }; // bytes; a smaller file is copied when sent, so that it needs no descriptor
 
 char *node_file_name(const char *path, const char hash[HASH_TEXT_SIZE])
 {
@@ -42,7 +42,7 @@ int node_file_hash(const char *path, char hash[HASH_TEXT_SIZE], int64_t *size, s
     return failed ? error_prefix(err, "'%s'", path) : 0;
 }
 
-// The bytes of a small file. NULL where it has fewer by now.
+// The bytes of a small file. NULL if it has become shorter.
 static char *read_small(int fd, size_t size)
 {
     char *bytes = memory_new(size + 1, 1);
@@ -110,7 +110,7 @@ int node_arrival_end(struct node_arrival *a, struct error *err)
         result = error_set(err, "'%s' did not arrive as it was sent", a->path);
     else if (rename(a->temporary, a->path))
         result = error_set(err, "cannot write '%s': %s", a->path, strerror(errno));
-    if (result > 0) { // it has its name: there is nothing to take away
+    if (result > 0) { // it has its name, so nothing must be removed
         free(a->temporary);
         a->temporary = NULL;
     }

@@ -1,26 +1,26 @@
-// Files on their way between driver and agent: known by their content's hash, which is checked where they arrive. A
-// file has its name when all of it is there.
+// Files in transit between driver and agent, identified by a hash of their content, which the receiver checks. A file
+// gets its final name once it is complete.
 #pragma once
 
 #include "tuner/node/node_message.h"
 
 enum {
-    NODE_FILES_REPORTED = 1 << 16, // files that an agent says it has, at most; others are sent again
-    NODE_FILE_MOST = 1 << 30,      // bytes of a file that an agent sends: a cubin or a library
+    NODE_FILES_REPORTED = 1 << 16, // most files that an agent reports as present; others are sent again
+    NODE_FILE_MOST = 1 << 30,      // most bytes of a file that an agent sends: a cubin or a library
 };
 
-// The name of a file of this content, below the folder of such files: "files/ab/ab12...cubin". The extension is that
-// of `path`. malloc'ed.
+// The name of a file with this content, relative to the cache: "files/ab/ab12...cubin". The extension is that of
+// `path`. malloc'ed.
 char *node_file_name(const char *path, const char hash[HASH_TEXT_SIZE]);
-// The hash and the size of a regular file. -1 with a message.
+// The hash and the size of a regular file. Returns -1 with a message on failure.
 int node_file_hash(const char *path, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *);
-// The same for one that is open; its position stays.
+// The same for an open file, whose position does not change.
 int node_file_hash_open(int fd, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *);
-// Sends an open file at its beginning, as which it is described, and takes the descriptor: FRAME_FILE and its bytes. -1
-// with a message.
+// Sends FRAME_FILE with this description, and the bytes of an open file from its beginning. Takes the descriptor.
+// Returns -1 with a message on failure.
 int node_file_send(struct frame_writer *, int fd, const struct node_file *, struct error *);
 
-// One that arrives.
+// A file that is arriving.
 struct node_arrival {
     char *path, *temporary; // NULL: none is arriving
     int fd;
@@ -28,9 +28,9 @@ struct node_arrival {
     char hash[HASH_TEXT_SIZE];
     struct hash *sum;
 };
-// Begins one at a path, whose folders are made. -1 with a message.
+// Begins a file at a path, whose folders are created. Returns -1 with a message on failure.
 int node_arrival_begin(struct node_arrival *, const char *path, const char *hash, int64_t size, struct error *);
 int node_arrival_take(struct node_arrival *, const void *data, size_t size, struct error *);
-// 1 when all bytes are there: the file has its name. 0: more are to come.
+// Returns 1 if all bytes have arrived and the file has its name, 0 if more are to come, or -1 with a message.
 int node_arrival_end(struct node_arrival *, struct error *);
 void node_arrival_drop(struct node_arrival *);

@@ -1,4 +1,4 @@
-// See node_frame.h. A frame begins with 12 bytes: "sn", the type, 0, the channel and the size, least byte first.
+// See node_frame.h. A frame begins with 12 bytes: "sn", the type, 0, the channel and the size, in little-endian order.
 #include "tuner/node/node_frame.h"
 
 #include <errno.h>
@@ -6,10 +6,10 @@
 
 enum {
     HEADER = 12,
-    PIECE = 64 << 10,         // of data in one frame
-    ON_THEIR_WAY = 4 * PIECE, // bytes that are made ready for the pipe ahead of a beat
-    LONGEST_LINE = 1 << 20,   // of a banner
-    LONGEST_FRAME = 8 << 20,  // what is longer goes in pieces; the longest is the list of files that a node has
+    PIECE = 64 << 10,         // bytes of data in one frame
+    ON_THEIR_WAY = 4 * PIECE, // most bytes that are queued for the pipe ahead of a heartbeat
+    LONGEST_LINE = 1 << 20,   // bytes of a banner's line
+    LONGEST_FRAME = 8 << 20,  // longer data is sent in pieces; the longest frame is a node's list of files
 };
 
 struct frame_item {
@@ -44,7 +44,7 @@ int frame_next(struct byte_queue *q, struct frame *out, struct error *err)
     if (byte_queue_size(q) < HEADER + size) return 0;
     *out = (struct frame){
         .type = (enum frame_type)at[2], .channel = number_at(at + 4), .data = at + HEADER - 1, .size = size};
-    memmove(at + HEADER - 1, at + HEADER, size); // where the NUL has room
+    memmove(at + HEADER - 1, at + HEADER, size); // to make room for the NUL
     at[HEADER - 1 + size] = 0;
     byte_queue_drop(q, HEADER + size);
     return 1;
@@ -63,7 +63,7 @@ static void set_number(char *bytes, size_t number)
     for (int i = 0; i < 4; i++) bytes[i] = (char)(number >> 8 * i & 255);
 }
 
-// Room for a frame on its way, with its header; the caller fills in what is returned.
+// Adds a frame with its header to the output; the caller fills in the returned bytes.
 static char *begin(struct frame_writer *w, enum frame_type type, uint32_t channel, size_t size)
 {
     char *at = byte_queue_extend(&w->ready, HEADER + size);
@@ -121,7 +121,7 @@ static void drop_first(struct frame_writer *w)
     free(item->bytes);
 }
 
-// A file that is shorter than it was is filled up: its hash will not be right, and the receiver says so.
+// A file that has become shorter is padded. The receiver then reports the wrong hash.
 static void read_piece(int fd, char *out, size_t size)
 {
     size_t done = 0;
@@ -134,7 +134,7 @@ static void read_piece(int fd, char *out, size_t size)
     memset(out + done, 0, size - done);
 }
 
-// Bytes that may be cut anywhere go in pieces, everything else as one frame.
+// Data that may be cut anywhere is sent in pieces, everything else as one frame.
 static void make_ready(struct frame_writer *w)
 {
     while (w->first && byte_queue_size(&w->ready) < ON_THEIR_WAY) {

@@ -17,7 +17,7 @@ void node_identity_programs(char hash[HASH_TEXT_SIZE])
         autofree char *path = installation_program(programs[i]);
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         ssize_t n;
-        hash_text(h, fd < 0 ? NULL : programs[i]); // one that is missing makes another installation
+        hash_text(h, fd < 0 ? NULL : programs[i]); // a missing one gives a different hash
         while (fd >= 0 && (n = read(fd, bytes, sizeof bytes)) > 0) hash_bytes(h, bytes, (size_t)n);
         if (fd >= 0) close(fd);
     }

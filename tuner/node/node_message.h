@@ -1,13 +1,13 @@
-// The greeting of an agent, and the messages between driver and agent (node_frame.h), each a struct. One table for each
-// writes, reads and checks it.
+// The greeting of an agent, and the messages between driver and agent (node_frame.h). Each message is a struct, with
+// one table that writes, reads and checks it.
 #pragma once
 
 #include "tuner/base/hash.h"
 #include "tuner/base/record.h"
 #include "tuner/node/node_frame.h"
 
-// The greeting of an agent, which describes it and its node: one line that begins with a word which no banner
-// has, then the protocol's version and an object.
+// The greeting of an agent, which describes it and its node: a line that begins with a word that occurs in no banner,
+// followed by the protocol's version and an object.
 //
 //     sweetspot-node 1 {"version":"0.1","program":"<hash of all programs>","host":"gpu07","cores":32}
 #define NODE_GREETING "sweetspot-node "
@@ -18,12 +18,12 @@ struct node_identity {
     int64_t cores;
 };
 
-// The line of this node, without a newline. malloc'ed.
+// This node's greeting, without a newline. malloc'ed.
 char *node_identity_line(void);
-// Reads such a line. -1 with a message where it is not one, of another version of the protocol, the program or its
-// programs, or with impossible cores. `node` is for the message.
+// Reads such a line. Returns -1 with a message if it is not a greeting, if the version of the protocol or of any
+// program differs, or if the number of cores is impossible. `node` is for the message.
 int node_identity_read(const char *line, const char *node, struct node_identity *, struct arena *, struct error *);
-// The hash of the programs that run on nodes, as they lie next to this one.
+// The hash of the programs that run on nodes, from the files next to this program.
 void node_identity_programs(char hash[HASH_TEXT_SIZE]);
 
 struct node_probe {
@@ -32,24 +32,24 @@ struct node_probe {
 
 union node_message {
     struct node_welcome {
-        const char *folder; // of the driver
+        const char *folder; // the driver's working directory
         const struct record_named_text *env;
-        const struct node_probe *probes; // files by which the agent proves that it sees the driver's
+        const struct node_probe *probes; // files by which the agent proves that it sees the driver's files
         size_t env_count, probe_count;
-        double heartbeat, timeout; // s between heartbeats; of silence after which the driver is gone. NaN: the agent's
+        double heartbeat, timeout; // s between heartbeats; of silence after which the driver is gone. NaN: default
     } welcome;
     struct node_start {
         const char *const *argv;
         size_t argv_count;
     } start;
     struct node_ready {
-        bool shared;             // the driver's files are seen there
-        const char *cache;       // its folder
+        bool shared;             // the agent sees the driver's files
+        const char *cache;       // the agent's folder for files
         const char *const *have; // names of files in it
         size_t have_count;
     } ready;
     struct node_exit {
-        int status; // of waitpid
+        int status; // from waitpid
         bool killed;
     } exit;
     struct node_state {
@@ -59,13 +59,13 @@ union node_message {
         const char *reason;
     } trouble;
     struct node_file {
-        const char *name, *path; // one of them: below the node's cache, or anywhere on the node
+        const char *name, *path; // one of them; name: below the node's cache; path: anywhere on the node
         const char *hash;
         int64_t size; // -1: unknown
     } file;
 };
 
-// Puts the message of this type, which is one of the structs above.
+// Queues the message of this type, which is one of the structs above.
 void node_message_put(struct frame_writer *, enum frame_type, uint32_t channel, const void *message);
-// Reads what a frame holds; nothing for a type that has no message. -1 with a message where it is not one.
+// Reads a frame's message; nothing for a type without a message. Returns -1 with an error if it is malformed.
 int node_message_read(const struct frame *, union node_message *, struct arena *, struct error *);

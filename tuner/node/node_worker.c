@@ -7,11 +7,11 @@
 
 #include "tuner/base/installation.h"
 
-enum { LONGEST_LINE = 4 << 20 }; // that is looked into; bytes
+enum { LONGEST_LINE = 4 << 20 }; // bytes of a line that is examined
 
 static const double end_timeout = 0.2; // s that a worker has to end after it closed its stdout
 
-// The programs that an agent starts, and nothing else.
+// The only programs that an agent starts.
 static const struct {
     const char *name, *variable;
 } programs[] = {
@@ -42,8 +42,8 @@ static void write_input(struct node_worker *w)
     if (w->end_input && !byte_queue_size(&w->input)) child_close(&w->child.to);
 }
 
-// Whole lines; what was begun waits. A line that is too long for an answer with files is carried as it comes: whether
-// it is too long altogether is the driver's matter.
+// Forwards complete lines; an incomplete line waits. A line that is too long for an answer with files is forwarded as
+// it arrives; the driver decides whether it is too long altogether.
 static void carry_lines(struct node_worker *w, struct frame_writer *out, const char *bytes, size_t size,
                         node_line_visitor *visit, void *user)
 {
@@ -60,7 +60,7 @@ static void carry_lines(struct node_worker *w, struct frame_writer *out, const c
     byte_queue_clear(&w->line);
 }
 
-// One of its pipes; closed at its end.
+// Forwards one of its pipes, and closes it at its end.
 static void carry(struct node_worker *w, int *fd, enum frame_type type, struct frame_writer *out,
                   node_line_visitor *visit, void *user)
 {

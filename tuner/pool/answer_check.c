@@ -8,7 +8,7 @@
 #include "tuner/protocol/job_message.h"
 #include "tuner/protocol/trial_message.h"
 
-// The things that a request or an answer names: trials, in one list or the other, and a compiler's entries.
+// The things that a request or an answer names: trials, in either of two lists, and a compiler's entries.
 struct named_trial {
     int64_t trial;
     const char *binary;
@@ -16,7 +16,7 @@ struct named_trial {
 
 struct named_things {
     const char *op;
-    int64_t trial;   // the one at work alone, or to blame
+    int64_t trial;   // the only one at work, or the culprit
     double progress; // a progress message
     const struct named_trial *candidates, *trials, *entries;
     size_t candidate_count, trial_count, entry_count;
@@ -35,7 +35,7 @@ static const struct record_field head_fields[] = {
     {0}};
 static const struct record head_record = {"the message", sizeof(struct named_things), head_fields, NULL};
 
-// The entries of a final are trials, those of a compiler are not.
+// A final's entries are trials; a compiler's are not.
 static const struct record_field final_fields[] = {
     {"entries", RECORD_RECORDS(struct named_things, entries, entry_count, trial_record)}, {0}};
 static const struct record final_record = {"the answer", sizeof(struct named_things), final_fields, NULL};
@@ -59,7 +59,7 @@ static int check_reported(const struct named_things *request, const struct named
     return 0;
 }
 
-// Whether all trials that an answer names are the request's. -1 also where their numbers cannot be read.
+// Checks that all trials that an answer names are the request's. Returns -1 if not, or if their numbers cannot be read.
 static int check_names(const struct named_things *request, const json_t *answer, struct named_things *reported,
                        struct arena *memory, struct error *why)
 {
@@ -89,7 +89,7 @@ static int check_compiled(const json_t *request, const void *record, struct aren
     return 0;
 }
 
-// The numbers of ceilings, at any depth.
+// Checks the numbers of ceilings, at any depth.
 static int check_rates(const json_t *rates, struct error *why)
 {
     json_object_each((json_t *)(uintptr_t)rates, key, value) {
@@ -103,7 +103,7 @@ static int check_rates(const json_t *rates, struct error *why)
 static const struct {
     const char *op;
     const struct record *answer;
-    int (*check)(const json_t *request, const void *answer, struct arena *, struct error *); // NULL: nothing more
+    int (*check)(const json_t *request, const void *answer, struct arena *, struct error *); // NULL: no further check
 } checks[] = {{"compile", &compile_answer_record, check_compiled},
               {"job", &job_answer_record, NULL},
               {"trial", &trial_answer_record, NULL},

@@ -1,11 +1,12 @@
 // Checks a worker's answer against its request. Workers run the candidates, so they are not trusted: figures are
-// checked by the tables of the messages, and trials against those that the request names. A worker that sends anything
-// else is killed and started again.
+// checked by the tables of the messages, and trials against those that the request names. A worker whose answer fails
+// the check is killed and restarted.
 #pragma once
 
 #include "tuner/base/json.h"
 
-// 0, or -1 with a reason; for progress messages ("progress") too. Requests of an unknown kind pass.
+// Returns 0, or -1 with a reason. Also checks progress messages ("progress"). For requests of an unknown kind, every
+// answer passes.
 int answer_check(const json_t *request, const json_t *answer, struct error *why);
 
 // Whether an answer, or a progress message, is about trials that the request does not name, so that it belongs to

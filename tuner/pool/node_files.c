@@ -1,6 +1,6 @@
-// See node_files.h. A single file is "files/ab/<hash>.<extension>" below the node's cache. A source has includes that
-// are found by their places, so the files of one compilation lie in a tree of their own, "trees/<hash>/", under their
-// paths here. Folders of a toolkit are the node's own.
+// See node_files.h. A single file is "files/ab/<hash>.<extension>" below the node's cache. A source finds its includes
+// by their paths, so the files of one compilation are in their own tree, "trees/<hash>/", under their paths on the
+// driver's machine. Toolkit folders are not sent; the node uses its own.
 #include "tuner/pool/node_files.h"
 
 #include <unistd.h>
@@ -10,15 +10,15 @@
 #include "tuner/protocol/compile_message.h"
 #include "tuner/source/source.h"
 
-// Members that are files, in whatever object they stand. "files" is an object whose members are files, "cache" a folder
-// to write to.
+// Members that are files in any object. "files" is an object whose members are files, and "cache" is a folder to write
+// to.
 static const char *const file_members[] = {"cubin", "support", "ceilings", "path", "library", "built", NULL};
-// Settings, which name no files ("cache" is "cold" there).
+// Settings objects, which name no files ("cache" has values such as "cold" there).
 static const char *const settings_members[] = {"measure", "verify", NULL};
-// Members of answers that are files of the node.
+// Members of answers that are files on the node.
 static const char *const found_members[] = {"cubin", "library", NULL};
 
-// A file to send. Other nodes may have named it if it is in the compile cache.
+// Opens a file to send. A path in the compile cache may come from another node, so it must not lead out of that folder.
 static int open_file(const struct node_link *l, const char *path)
 {
     autofree char *absolute = text_join_path(".", path);
@@ -70,7 +70,7 @@ static void place_files(struct node_link *l, json_t *value, bool files)
 
 // Sources ------------------------------------------------------------------------------------------------------------
 
-// The name of a tree: by what is in it, and where.
+// The name of a tree, from its files' contents and paths.
 static void name_tree(const struct source *s, char hash[HASH_TEXT_SIZE])
 {
     struct hash *h = hash_new();
@@ -81,7 +81,7 @@ static void name_tree(const struct source *s, char hash[HASH_TEXT_SIZE])
     hash_finish(h, hash);
 }
 
-// A file with this text, unless the node has it. Takes the name.
+// Sends a file with this text, unless the node has it. Takes the name.
 static void send_text(struct node_link *l, char *name, const char *text)
 {
     char hash[HASH_TEXT_SIZE];
@@ -96,8 +96,8 @@ static void send_text(struct node_link *l, char *name, const char *text)
     free(name);
 }
 
-// Sends all that the compilation may read. The tree's folder there (malloc'ed), or NULL where the source cannot be
-// read.
+// Sends all files that the compilation may read. Returns the tree's folder on the node (malloc'ed), or NULL if the
+// source cannot be read.
 static char *send_tree(struct node_link *l, const struct compile_request *c)
 {
     const struct source_request r = {.path = c->source,
@@ -113,9 +113,9 @@ static char *send_tree(struct node_link *l, const struct compile_request *c)
     if (source_open(&s, &r, NULL)) return NULL;
     name_tree(&s, tree);
     for (size_t i = 0; i < s.file_count; i++)
-        if (*s.files[i].path == '/') // a file without a path is made there
+        if (*s.files[i].path == '/') // the node creates files without a path
             send_text(l, text_format("trees/%s%s", tree, s.files[i].path), s.files[i].text);
-    // Folders in which nothing was found are of no use there, but may be named: a file makes them exist.
+    // Folders in which nothing was found are useless on the node, but may be named, so a file in each makes them exist.
     for (size_t i = 0; i < r.include_count; i++) {
         autofree char *folder = text_join_path(".", r.include[i]);
         if (!source_options_toolkit(folder)) send_text(l, text_format("trees/%s%s/.sweetspot", tree, folder), "");
@@ -134,7 +134,7 @@ static void place_source(struct node_link *l, json_t *request)
     struct compile_request c;
     autorelease(arena_release) struct arena memory = {NULL};
     if (!json_object_get(request, "source")) return;
-    // Most candidates have the same files: the tree is looked up by the members that decide about them.
+    // Most candidates have the same files, so the tree is looked up by the members that determine them.
     autojson json_t *what =
         json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
                   json_object_get(request, "include"), "options", json_object_get(request, "options"), "hash",
@@ -149,7 +149,7 @@ static void place_source(struct node_link *l, json_t *request)
     for (size_t i = 0; i < c.include_count; i++) json_array_append_new(include, below(root, c.include[i]));
     json_object_set_new(request, "source", below(root, c.source));
     json_object_set_new(request, "include", include);
-    json_object_del(request, "edits"); // the tree has them
+    json_object_del(request, "edits"); // the tree has them applied
     source_options_move(options, root);
     if (options) json_object_set_new(request, "options", options);
 }
@@ -164,7 +164,7 @@ json_t *node_files_place(struct node_link *l, json_t *request)
     return own;
 }
 
-// Where a file that a node names is here. NULL with a message.
+// The path on this machine of a file that a node names. NULL with a message on failure.
 static char *found(struct node_link *l, const char *path, struct error *why)
 {
     if (!l->files.shared) {

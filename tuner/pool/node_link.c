@@ -6,7 +6,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/node/node_message.h"
 
-static const double gap = 2; // s without a look after which the driver, not the node, was silent
+static const double gap = 2; // s between looks, above which the driver was silent, not the node
 
 extern char **environ;
 
@@ -69,7 +69,7 @@ void node_link_stop(struct node_link *l, bool refused, const char *format, ...)
     for (size_t i = 0; i < l->channel_count; i++) l->channels[i]->lost = !l->channels[i]->ended;
 }
 
-// The pipe has ended.
+// Handles the end of the pipe.
 static void end(struct node_link *l)
 {
     int status = 0;
@@ -87,7 +87,7 @@ static void end(struct node_link *l)
 
 // Greeting -----------------------------------------------------------------------------------------------------------
 
-// With this process's own variables.
+// Sends the welcome, with sweetspot's environment variables.
 static void send_welcome(struct node_link *l)
 {
     static const char prefix[] = "SWEETSPOT_";
@@ -156,10 +156,10 @@ static struct node_channel *find(const struct node_link *l, uint32_t number)
 {
     for (size_t i = 0; i < l->channel_count; i++)
         if (l->channels[i]->number == number) return l->channels[i];
-    return NULL; // it was closed; the rest of its bytes is ignored
+    return NULL; // it was closed; the rest of its bytes are ignored
 }
 
-// A file counts when all of it is here.
+// Records a file as present once it is complete.
 static void end_file(struct node_link *l)
 {
     struct error err;
@@ -175,7 +175,7 @@ static void end_file(struct node_link *l)
 static void begin_file(struct node_link *l, const struct node_file *file)
 {
     struct error err;
-    if (file->size > NODE_FILE_MOST || ++l->files.unnamed > NODE_MOST_CORES) { // a compiler has one at a time
+    if (file->size > NODE_FILE_MOST || ++l->files.unnamed > NODE_MOST_CORES) { // a compiler sends one at a time
         node_link_stop(l, true,
                        file->size > NODE_FILE_MOST ? "it sends a file of %" PRId64 " bytes"
                                                    : "it sends files that no answer names, the last of %" PRId64
@@ -233,7 +233,7 @@ static void take_frame(struct node_link *l, const struct frame *f)
     case FRAME_TROUBLE:
         node_link_stop(l, true, "%.500s", *m.trouble.reason ? m.trouble.reason : "its agent gives no reason");
         break;
-    default: // a beat
+    default: // a heartbeat
         break;
     }
 }

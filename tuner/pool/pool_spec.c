@@ -8,7 +8,7 @@
 enum {
     MOST_OF_A_NODE = 4096,
     MOST_ALIKE = 4096,
-    ANSWER_TIMEOUT = 5, // s, of Slurm's programs
+    ANSWER_TIMEOUT = 5, // s, for Slurm's programs
 };
 
 static bool is_taken(const struct node_specs *s, const char *name)
@@ -18,7 +18,7 @@ static bool is_taken(const struct node_specs *s, const char *name)
     return false;
 }
 
-// Adds a node. Of a name that is taken, the next gets a number after it.
+// Adds a node. If its name is taken, a number is appended.
 static struct node_spec *new_node(struct node_specs *s, const char *name)
 {
     char *own = text_copy(name);
@@ -30,7 +30,7 @@ static struct node_spec *new_node(struct node_specs *s, const char *name)
     return &s->list[s->count - 1];
 }
 
-// Words at the end of the command, up to a NULL.
+// Appends words to the command, up to a NULL.
 __attribute__((sentinel)) static void add_words(struct node_spec *n, ...)
 {
     va_list words;
@@ -40,7 +40,7 @@ __attribute__((sentinel)) static void add_words(struct node_spec *n, ...)
     va_end(words);
 }
 
-// The agent with its options. `program`: its path there; NULL: as here, or the environment's.
+// Adds the agent with its options. `program`: its path on the node; NULL: the same path as here, or the environment's.
 static void add_agent(struct node_spec *n, const struct pool_request *request, const char *program, bool is_private)
 {
     text_list_add(&n->command,
@@ -85,7 +85,7 @@ static int64_t number_member(struct reader *r, const struct node *group, const c
     return fallback;
 }
 
-// "gpus": how many, or which.
+// "gpus": their number, or a list.
 static void read_gpus(struct reader *r, const struct node *group, struct node_spec *out)
 {
     const struct node *n = node_member(group, "gpus");
@@ -121,7 +121,7 @@ static void read_node(struct reader *r, const struct node *group, const struct p
     int64_t count = number_member(r, group, "count", 1, MOST_ALIKE, 1);
     for (int64_t i = 0; i < count; i++) {
         struct node_spec *n = new_node(out, name ? name : "?");
-        if (command && *command) { // a shell takes the prefix apart, the agent's words are handed over as they are
+        if (command && *command) { // a shell splits the prefix; the agent's words are passed unchanged
             autofree char *line = text_format("exec %s \"$@\"", command);
             add_words(n, "/bin/sh", "-c", line, "sh", NULL);
         }
@@ -169,7 +169,7 @@ long pool_slurm_count(const char *list, size_t node)
     return 0;
 }
 
-// The output of a program, malloc'ed; NULL when it fails, or Slurm does not answer: the driver waits for it.
+// The output of a program, malloc'ed; NULL if it fails or Slurm does not answer in time, since the driver waits for it.
 static char *ask(const char *const *words)
 {
     autofree char *command = text_command(words), *quiet = text_format("exec %s 2>/dev/null", command);
@@ -186,7 +186,7 @@ static void add_node(struct node_specs *out, const struct pool_request *request,
 {
     struct node_spec *n = new_node(out, host);
     autofree char *id = text_format("--jobid=%s", job), *where = text_format("--nodelist=%s", host);
-    // --overlap: besides other steps of the job. A step that fails must not end the others.
+    // --overlap: may share resources with other steps of the job. A step that fails must not end the others.
     add_words(n, "srun", id, where, "--nodes=1", "--ntasks=1", "--overlap", "--kill-on-bad-exit=0", "--export=ALL",
               "--unbuffered", "--mpi=none", NULL);
     if (cores > 0) text_list_add(&n->command, text_format("--cpus-per-task=%ld", cores));
@@ -222,14 +222,14 @@ static int add_slurm(struct node_specs *out, const struct pool_request *request,
 
 // The items of --pool -------------------------------------------------------------------------------------------------
 
-// A kind of items: "ssh:host1,host2" is `ssh` with two, "slurm" one without any, whose `item` is NULL.
+// A kind of item: "ssh:host1,host2" is `ssh` with two items; "slurm" is one without any, and `item` is NULL.
 struct pool_kind {
     const char *word;
-    bool empty; // may stand alone
+    bool empty; // allowed without an item
     int (*add)(struct node_specs *, const struct pool_request *, bool first, const char *item, struct error *);
 };
 
-// One node has all the GPUs.
+// A single node has all the GPUs.
 static int add_local(struct node_specs *out, const struct pool_request *request, bool first, const char *item,
                      struct error *err)
 {
@@ -250,10 +250,10 @@ static int add_ssh(struct node_specs *out, const struct pool_request *request, b
     if (!item || !*item || *item == '-') return error_set(err, "--pool ssh: '%s' is not a host", item ? item : "");
     struct node_spec *n = new_node(out, item);
     autorelease(node_spec_release) struct node_spec agent = {0};
-    // Its own heartbeats end a connection that is dead on both sides.
+    // ssh's own heartbeats end a dead connection on both sides.
     add_words(n, "ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=10", item, NULL);
     add_agent(&agent, request, NULL, false);
-    autofree char *line = text_command((const char *const *)agent.command.list); // a shell there takes it apart
+    autofree char *line = text_command((const char *const *)agent.command.list); // a shell on the host splits it
     add_words(n, "exec", line, NULL);
     return 0;
 }
@@ -264,7 +264,7 @@ static const struct pool_kind kinds[] = {
     {"slurm", true, add_slurm},
 };
 
-// The kind that an item begins, and the item after its word; NULL: it continues the kind before.
+// The kind that an item begins with; *item is moved past its word. NULL: the item belongs to the previous kind.
 static const struct pool_kind *kind_of(char **item)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -282,7 +282,7 @@ static int read_text(struct node_specs *out, const struct pool_request *request,
     const struct pool_kind *kind = NULL;
     autofree char *own = text_copy(text);
     char *rest = own, *item;
-    size_t count = 0; // items of the kind
+    size_t count = 0; // items of the current kind
     int failed = 0;
     while (!failed && (item = strsep(&rest, ","))) {
         bool file = strchr(item, '/') || text_before(item, ".cfg");

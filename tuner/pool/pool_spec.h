@@ -1,4 +1,4 @@
-// What `--pool` says, as a list of nodes: how each one's agent is started, which GPUs it has, how many cores compile.
+// Turns `--pool` into a list of nodes: how each one's agent is started, which GPUs it has, how many cores compile.
 //
 //     local  local:0,1        this machine, by an agent
 //     ssh:host1,host2
@@ -11,7 +11,8 @@
 //       { name = "box";   command = "docker exec -i box"; count = 2; gpus = 4; program = "/opt/sweetspot-node"; }
 //     );
 //
-// Several, separated by commas. A list of nodes can be read again while a run lasts: files and allocations change.
+// Several items are separated by commas. A list of nodes can be read again during a run, since files and allocations
+// change.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -19,9 +20,9 @@
 struct node_spec {
     char *name;               // unique in the list
     struct text_list command; // the agent is its last word or words
-    bool gpus_known;          // else its first GPU worker says how many there are
+    bool gpus_known;          // otherwise its first GPU worker reports their number
     struct text_list gpus;    // as for `sweetspot-gpu --device`
-    int64_t cores;            // that compile; -1: as many as it has
+    int64_t cores;            // number of cores that compile; -1: all
 };
 
 struct node_specs {
@@ -32,11 +33,11 @@ struct node_specs {
 struct pool_request {
     size_t text_count;
     const char *const *texts; // as given, one for each --pool
-    const char *cache;        // its folder there; NULL: its own choice
-    const char *model;        // only GPUs with this in their name, in any case; NULL: of the first one's
+    const char *cache;        // the agent's folder; NULL: its default
+    const char *model;        // only GPUs whose name contains this, ignoring case; NULL: the first GPU's model
 };
 
-// -1 with a message that says what is wrong, in a file with its line. Release in any case.
+// Returns -1 with a message, which names the line if the error is in a file. Release in any case.
 int node_specs_read(struct node_specs *, const struct pool_request *, struct error *);
 void node_spec_release(struct node_spec *);
 void node_specs_release(struct node_specs *);

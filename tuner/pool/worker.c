@@ -11,7 +11,7 @@
 #include "tuner/pool/node_files.h"
 #include "tuner/protocol/message.h"
 
-enum { LONGEST_LINE = 256 << 20 }; // more than this without a newline is invalid
+enum { LONGEST_LINE = 256 << 20 }; // bytes; a longer line is invalid
 
 bool worker_running(const struct worker *w)
 {
@@ -72,7 +72,7 @@ static void describe_death(const struct worker *w, struct error *err)
     error_set(err, "worker '%s' %s%s%s", w->name, how, w->words.last[0] ? ": " : "", w->words.last);
 }
 
-// Takes the bytes that the link has brought.
+// Takes the bytes that the link has received.
 static int channel_io(struct worker *w, struct error *err)
 {
     struct node_channel *c = w->channel;
@@ -84,7 +84,7 @@ static int channel_io(struct worker *w, struct error *err)
     w->killed = c->killed || endless;
     w->lost = c->lost;
     byte_queue_release(&w->input);
-    w->input = c->output; // it is still read
+    w->input = c->output; // it can still be read
     c->output = (struct byte_queue){0};
     if (w->lost)
         error_set(err, "worker '%s' is lost with its node: %s", w->name, node_link_why(w->link));
@@ -103,7 +103,7 @@ static int worker_io(struct worker *w, struct error *err)
     read_stderr(w);
     open &= byte_queue_read(&w->input, w->child.from, LONGEST_LINE) && byte_queue_size(&w->input) <= LONGEST_LINE;
     if (open) return 0;
-    // A pipe is closed: give the process a moment to end by itself, so that its own exit status is seen, then kill it.
+    // A pipe is closed. Give the process a moment to end by itself, so that its own exit status is seen; then kill it.
     for (int i = 0; i < 200 && !child_ended(&w->child, &w->exit_status); i++) {
         if (i == 199) {
             w->killed = true;
@@ -133,7 +133,7 @@ bool worker_ended_from_outside(const struct worker *w)
     if (worker_running(w) || w->killed) return false;
     if (w->lost) return true;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (number == signals[i]) return true; // 128 + number: a program in front of the worker reports it so
+        if (number == signals[i]) return true; // 128 + number, as reported by a wrapper program
     return false;
 }
 
@@ -151,7 +151,7 @@ int worker_receive(struct worker *w, json_t **answer, struct error *err)
     if (message && !json_is_object(message)) error_set(err, "not a JSON object: '%.80s'", line);
     if (!json_is_object(message)) return error_prefix(err, "worker '%s'", w->name);
     struct error why;
-    if (w->link && node_files_found(w->link, message, &why)) { // the node goes, and all its workers with it
+    if (w->link && node_files_found(w->link, message, &why)) { // take down the node with all its workers
         node_link_stop(w->link, true, "%s", why.message);
         byte_queue_clear(in);
         return 0;
@@ -163,7 +163,7 @@ int worker_receive(struct worker *w, json_t **answer, struct error *err)
 void worker_kill(struct worker *w)
 {
     if (w->child.pid) {
-        child_kill(&w->child, &w->exit_status); // its group with it: a tool may stand before the worker
+        child_kill(&w->child, &w->exit_status); // with its group, as a tool may wrap the worker
         read_stderr(w);
         child_close_all(&w->child);
     }
@@ -214,10 +214,10 @@ json_t *worker_ask(struct worker *w, json_t *request, double seconds, struct err
     return give_up(w, WORKER_INVALID);
 }
 
-// Seconds by which a worker's time is longer, since it or the driver was stopped for some of those that passed.
+// Seconds to add to a worker's time limit, because it or the driver was stopped for some of the `passed` seconds.
 static double allowance(const struct worker *w, double passed, double *stopped)
 {
-    if (passed > WORKER_POLL + WORKER_OVERSLEPT) return passed; // the driver was
+    if (passed > WORKER_POLL + WORKER_OVERSLEPT) return passed; // the driver was stopped
     if (!worker_stopped(w)) return 0;
     *stopped += passed;
     return passed;

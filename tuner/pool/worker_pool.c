@@ -29,7 +29,7 @@ int pool_start_gpus(struct worker_pool *p, struct error *err)
     for (size_t i = 0; i < p->gpu_count; i++) {
         struct pool_slot *slot = &p->gpus[i];
         if (slot->state != GPU_DOWN || !pool_gpu_usable(p, i)) continue;
-        if (slot_start(p, slot, err) && slot->node == POOL_HERE) return -1; // a node's end is on its way
+        if (slot_start(p, slot, err) && slot->node == POOL_HERE) return -1; // on a node, its loss will be reported
     }
     return 0;
 }
@@ -47,20 +47,20 @@ int pool_send_compiler(struct worker_pool *p, size_t compiler, json_t *request, 
 
 // Deadlines ----------------------------------------------------------------------------------------------------------
 
-// The GPU workers, then the compilers.
+// Slots by number: the GPU workers, then the compilers.
 static struct pool_slot *slot_at(const struct worker_pool *p, size_t i)
 {
     return i < p->gpu_count ? &p->gpus[i] : &p->compilers[i - p->gpu_count];
 }
 
-// Whether an answer is waited for.
+// Whether an answer is expected from the slot.
 static bool slot_waits(const struct pool_slot *slot)
 {
     return slot->queued || slot->state == GPU_HELLO || slot->state == GPU_JOB;
 }
 
-// Time for which the driver was suspended (a container that was paused, a laptop that slept), `all`, does not count for
-// a worker, nor does time for which it is stopped itself; one that stays stopped is given up.
+// Time in which the driver was suspended (a paused container, a sleeping laptop) does not count for any worker (`all`).
+// Time in which a worker itself is stopped does not count for it, but one that stays stopped is given up.
 static void allow_for_pauses(struct worker_pool *p, double seconds, bool all)
 {
     for (size_t i = 0; i < p->gpu_count + p->compiler_count; i++) {
@@ -99,10 +99,10 @@ void pool_wait(struct worker_pool *p, bool gpus, int milliseconds)
         struct pool_slot *slot = slot_at(p, i);
         if (worker_polled(&slot->worker, &at, &slot->death)) slot->dead = true;
     }
-    pool_nodes_serve(p); // it may start workers
+    pool_nodes_serve(p); // this may start workers
 }
 
-// hello -> job -> ready. True where there is an event in it.
+// hello -> job -> ready. Returns true if the answer causes an event.
 static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, struct pool_event *event)
 {
     struct pool_slot *slot = &p->gpus[i];
@@ -137,7 +137,7 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
         if (pool_gpu_refuses_job(p, i)) return false;
         slot->state = GPU_JOB;
         slot->setup_id = worker_send(&slot->worker, json_deep_copy(p->job_request));
-        pool_node_count_gpus(p, i, answer); // there may be more slots then
+        pool_node_count_gpus(p, i, answer); // this may add slots later
         return false;
     }
     if (slot->state == GPU_JOB && answer_status(answer) == STATUS_OK) {
@@ -151,14 +151,14 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
         slot->ending = true;
         return false;
     }
-    // The device faulted while the worker was set up, which has worked before: its successor tries again.
+    // The device faulted while the worker was set up. Set-up has worked before, so the worker's successor tries again.
     if (slot->state == GPU_JOB && answer_status(answer) == STATUS_CRASHED &&
         slot->failed_starts + pool_start_weight(false) < POOL_FAILED_STARTS) {
         slot->ending = true;
         return false;
     }
     event->exit_status = pool_refusal(answer, &event->why);
-    if (slot->node != POOL_HERE) { // the first GPU took it: this one, or its node, is to blame
+    if (slot->node != POOL_HERE) { // the first GPU took the job, so this GPU or its node is the cause
         pool_gpu_disable(p, i, event->why.message);
         return false;
     }
@@ -166,7 +166,7 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
     return true;
 }
 
-// Whether a message is an answer to a request that its worker does not have; `id`: of the one that it has.
+// Whether a message answers a request that its worker was not given. `id`: the request that it was given.
 static bool is_foreign(const json_t *message, int64_t id, const json_t *request, struct error *why)
 {
     int64_t reported = message_id(message);
@@ -176,7 +176,7 @@ static bool is_foreign(const json_t *message, int64_t id, const json_t *request,
     return reported == id && request && answer_is_foreign(request, message) && answer_check(request, message, why);
 }
 
-// The worker is gone, for the reason in event->why.
+// Handles the loss of a worker, for the reason in event->why.
 static bool lose(struct worker_pool *p, struct pool_slot *slot, struct pool_event *event)
 {
     bool here = slot->node == POOL_HERE, idle = slot->compiles ? !slot->queued && here : slot->state != GPU_READY;
@@ -198,7 +198,7 @@ static bool lose(struct worker_pool *p, struct pool_slot *slot, struct pool_even
     return true;
 }
 
-// A message of a GPU worker about its set-up or the head of its queue. True where there is an event in it.
+// Takes a GPU worker's message about its set-up or the head of its queue. Returns true if it causes an event.
 static bool take_gpu_message(struct worker_pool *p, struct pool_slot *slot, json_t *message, double now,
                              struct pool_event *event)
 {
@@ -225,7 +225,7 @@ static bool take_gpu_message(struct worker_pool *p, struct pool_slot *slot, json
     return true;
 }
 
-// The answer of a compiler.
+// Takes a compiler's answer. Returns true if it causes an event.
 static bool take_compiler_answer(struct worker_pool *p, struct pool_slot *slot, json_t *answer,
                                  struct pool_event *event)
 {
@@ -241,7 +241,7 @@ static bool take_compiler_answer(struct worker_pool *p, struct pool_slot *slot, 
     return true;
 }
 
-// One message of a worker. True where there is an event in it.
+// Takes one message of a worker. Returns true if it causes an event.
 static bool take_message(struct worker_pool *p, struct pool_slot *slot, json_t *message, double now,
                          struct pool_event *event)
 {
@@ -289,7 +289,7 @@ bool pool_next_of(struct worker_pool *p, struct pool_slot *slot, double now, str
         error_set(&event->why, "the worker ended, as it had announced");
         return lose(p, slot, event);
     }
-    // The request before may have broken the GPU's worker.
+    // If it had not begun the request, the previous one may have damaged the GPU worker.
     event->outside = slot->state == GPU_READY && slot->queued && !slot->begun;
     if (slot->dead) {
         event->why = slot->death;

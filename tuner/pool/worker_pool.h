@@ -1,10 +1,10 @@
 // The worker processes of a run: compilers, each with one request at a time, and GPU workers, each with a short queue.
-// The pool starts them, sets GPU workers up for a job, keeps deadlines (a request's runs from when it is at the head of
-// its worker's queue), kills what is late or sends something invalid, and restarts what died. What happens is reported
-// as events. It knows requests as JSON, and nothing about tasks, strategies or stores.
+// The pool starts them, sets GPU workers up for a job, keeps deadlines (a request's time starts when it reaches the
+// head of its worker's queue), kills workers that are late or send something invalid, and restarts those that died. It
+// reports all this as events. It handles requests as JSON, and knows nothing about tasks, strategies or stores.
 //
-// Workers are here, or on nodes (pool_slots.h), which come and go: slots are added when a node joins, and stay when it
-// leaves. Its requests are then lost without blame.
+// Workers run on the driver's machine or on nodes (pool_slots.h), which come and go. Slots are added when a node joins,
+// and stay when it leaves. The requests lost with a node do not count as failed.
 #pragma once
 
 #include "tuner/job/job.h"
@@ -19,7 +19,7 @@ enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
 
 struct pool_sent {
     int64_t id;
-    json_t *request; // to hold the answer against
+    json_t *request; // for checking the answer
     double timeout;  // s, from when it is at the head
 };
 
@@ -27,43 +27,43 @@ struct pool_sent {
 struct pool_slot {
     struct worker worker;
     bool compiles;
-    size_t node; // its number, or POOL_HERE
+    size_t node; // its node's number, or POOL_HERE
     char *name;  // "gpu 0"
     size_t queued;
     struct pool_sent *queue;
     double deadline;   // of the set-up or of the head of the queue
-    double stopped;    // s for which it was seen stopped (SIGSTOP) at its present request: they do not count
+    double stopped;    // s that it was seen stopped (SIGSTOP) during its current request, which do not count
     int failed_starts; // in a row, weighted (pool_slots.h)
-    bool dead;         // its pipe is closed: `death` says how
+    bool dead;         // its pipe is closed; `death` says why
     struct error death;
 
     struct {
-        bool greeting;   // busy with the question which compiler it is, before any request goes to its node
-        size_t question; // that it answers, in pool_ask_compilers
+        bool greeting;   // busy with its greeting, which precedes all requests to its node
+        size_t question; // the question that it answers, in pool_ask_compilers
     } compiler;
 
-    // Of a GPU worker.
-    char *device, *uuid; // "0"; uuid: of the device, once it was met
-    char *disabled;      // why it is not started any more: it is of another kind, or does not work; NULL: it is
+    // For a GPU worker:
+    char *device, *uuid; // "0"; uuid: the device's, once known
+    char *disabled;      // why it is no longer started (another model, does not work); NULL: it is in use
     enum gpu_state state;
     int64_t setup_id;
     bool begun;  // the worker has given a progress message for the head of the queue
-    int64_t at;  // the trial that its newest progress message named, which it is working on; 0: none
-    bool ending; // it answered that it ends ("crashed", "restart"): that is expected
+    int64_t at;  // the trial that it is working on, from its newest progress message; 0: none
+    bool ending; // it has announced its end ("crashed", "restart"), which is thus expected
 };
 
 struct pool_settings {
     const char *device;               // "0", "0,2", or "replay:FILE"
-    int64_t compilers;                // 0: one a core
-    bool counters;                    // GPU workers load what counts
+    int64_t compilers;                // 0: one per core
+    bool counters;                    // GPU workers load the counting library
     bool nvcc;                        // candidates are compiled by nvcc
-    const struct pool_request *nodes; // NULL: workers are here
-    const char *keep, *probe_file;    // for nodes: the compile cache, and a file by which they prove that they
-                                      // see the driver's files
-    void *user;                       // of all of these
-    // What happens, and what workers write on stderr: `shown` to the user, or only logged. NULL: dropped.
+    const struct pool_request *nodes; // NULL: workers run on the driver's machine
+    const char *keep, *probe_file;    // for nodes: the compile cache, and a file by which they prove that they see the
+                                      // driver's files
+    void *user;                       // for both callbacks
+    // Takes messages and the workers' stderr, to be `shown` to the user or only logged. NULL: they are dropped.
     void (*report)(void *user, bool shown, const char *text);
-    void (*progress)(void *user, const char *worker, const char *what, double share); // of a set-up; NULL: dropped
+    void (*progress)(void *user, const char *worker, const char *what, double share); // in set-up; NULL: dropped
 };
 
 struct pool_node;
@@ -71,7 +71,7 @@ struct pool_node;
 struct worker_pool {
     struct pool_settings settings;
     bool replay;
-    bool lockstep; // a recording answers here: one thing after the other, the same way every time
+    bool lockstep; // a recording answers here: one event after the other, in a reproducible order
     char *replay_file, *gpu_program, *compile_program;
     size_t gpu_count, compiler_count;
     struct pool_slot *gpus, *compilers;
@@ -83,10 +83,10 @@ struct worker_pool {
         struct device_limits limits;
         int64_t memory; // free on the device, bytes
     } first;
-    const json_t *recorded, *recording; // of a replay: the space's facts, and where they come from
-    json_t *job_request;                // what every GPU worker is set up with
+    const json_t *recorded, *recording; // for a replay: the space's facts, and their source
+    json_t *job_request;                // the set-up of every GPU worker
     double polled;                      // when workers were last polled; 0: never
-    size_t first_gpu, first_compiler;   // that are asked while a run is set up
+    size_t first_gpu, first_compiler;   // those that are asked during set-up
     struct {
         size_t node_count;
         struct pool_node **nodes;
@@ -105,17 +105,17 @@ int pool_open(struct worker_pool *, const struct pool_settings *, struct error *
 // For a pool that was opened a while ago: reads the device's free memory again. -1 with a message if the GPU worker
 // does not answer.
 int pool_refresh(struct worker_pool *, struct error *);
-// Compilers only, one per core, all called "compiler". None of them is started yet.
+// Opens a pool of compilers only, one per core, all named "compiler". None of them is started yet.
 void pool_open_compilers(struct worker_pool *);
 void pool_stop(struct worker_pool *, double seconds); // gives GPU workers this long to end by themselves
 void pool_release(struct worker_pool *);              // kills all, frees
 
-// Set-up: blocking questions to the first compiler and the first GPU worker. They take the request. NULL with a message
-// when the worker died, was late (its worker.failure says which) or sent something invalid.
+// For set-up: blocking questions to the first compiler and the first GPU worker. They take the request. Returns NULL
+// with a message when the worker died, was late or sent something invalid (its worker.failure says which).
 json_t *pool_ask_compiler(struct worker_pool *, json_t *request, double seconds, struct error *);
-// Several at the same time, spread over the idle compilers, each to be answered within `seconds`. Takes the requests;
-// answers[i] is a new reference. -1 with a message when one cannot be had: then there are no answers, what is still
-// being compiled is given up, and *which is the number of the request to blame.
+// Sends several requests at the same time, spread over the idle compilers, each to be answered within `seconds`. Takes
+// the requests; answers[i] is a new reference. If one fails, returns -1 with a message and its number in *which; there
+// are then no answers, and compilations in flight are stopped.
 int pool_ask_compilers(struct worker_pool *, json_t *const *requests, size_t count, double seconds, json_t **answers,
                        size_t *which, struct error *);
 json_t *pool_ask_gpu(struct worker_pool *, json_t *request, double seconds, struct error *);
@@ -126,63 +126,63 @@ int pool_set_up(struct worker_pool *, json_t *request, json_t **answer, struct e
 // Replaces the first GPU worker by one with the same set-up, and waits for it. 0, or an exit status with a message.
 int pool_set_up_again(struct worker_pool *, struct error *);
 
-// Whether requests can go to this compiler: its node is there, and compiles as the others do.
+// Whether requests can go to this compiler: its node is up and has the same compiler as the others.
 bool pool_compiler_usable(const struct worker_pool *, size_t compiler);
 bool pool_gpu_usable(const struct worker_pool *, size_t gpu); // or will be, when its worker is set up
-// A GPU is not used any more; says so.
+// Takes a GPU out of use, and reports that.
 void pool_gpu_disable(struct worker_pool *, size_t gpu, const char *why);
-char *pool_gpu_host(const struct worker_pool *, size_t gpu); // where it is; malloc'ed
+char *pool_gpu_host(const struct worker_pool *, size_t gpu); // the machine it is in; malloc'ed
 // Its slot's name, its uuid, its host and its node (null: the driver's own machine), for documents. A new reference.
 json_t *pool_gpu_identity(const struct worker_pool *, size_t gpu);
-// A compiler cannot work where it is (a full disk): its node compiles no more. False for one that is here.
+// A compiler cannot work on its machine (because of a full disk, for example): its node is disabled. Returns false for
+// a compiler on the driver's machine.
 bool pool_refuse_compiler(struct worker_pool *, size_t compiler, const char *reason);
 
-// The name of a node, NULL for what the driver itself starts; whether the node is there.
+// The name of a node, NULL for POOL_HERE; whether the node is up.
 const char *pool_node_name(const struct worker_pool *, size_t node);
 bool pool_node_is_up(const struct worker_pool *, size_t node);
-// Why a GPU is not used any more, or a node's compilers; NULL: it is. Borrowed.
+// Why a GPU, or a node's compilers, are no longer used; NULL: they are in use. Borrowed.
 const char *pool_gpu_disabled(const struct worker_pool *, size_t gpu);
 const char *pool_compiler_disabled(const struct worker_pool *, size_t compiler);
 
-// Starts every GPU worker that is not running: POOL_GPU_READY follows. -1 with a message.
+// Starts every GPU worker that is not running; POOL_GPU_READY follows. Returns -1 with a message on failure.
 int pool_start_gpus(struct worker_pool *, struct error *);
 
 // Sends a request (takes it), to be answered within `seconds`. The GPU must be ready.
 void slot_send(struct pool_slot *, json_t *request, double seconds);
-// The same for a compiler, which must be idle. One that is not running is started first: -1 with a message when that
+// The same for a compiler, which must be idle. It is started first if it is not running; -1 with a message if that
 // fails.
 int pool_send_compiler(struct worker_pool *, size_t compiler, json_t *request, double seconds, struct error *);
-// Ends a worker, and with it what it has queued. pool_start_gpus and pool_send_compiler start another.
+// Ends a worker and drops its queue. pool_start_gpus and pool_send_compiler start another.
 void slot_stop(struct pool_slot *);
 
 enum pool_event_kind {
     POOL_GPU_READY,       // set up
     POOL_GPU_ANSWER,      // to the head of its queue
-    POOL_GPU_LOST,        // killed or dead, its queue with it: pool_start_gpus starts another
+    POOL_GPU_LOST,        // killed or dead, its queue is lost; pool_start_gpus starts another
     POOL_COMPILER_ANSWER, // to its request
-    POOL_COMPILER_LOST,   // its request is lost with it; started again when it gets the next
-    POOL_FAILED,          // workers cannot be started or set up, or do not fit together: the run has to end
+    POOL_COMPILER_LOST,   // its request is lost with it; restarted when it gets the next
+    POOL_FAILED,          // workers cannot be started or set up, or are incompatible: the run has to end
 };
 
 struct pool_event {
     enum pool_event_kind kind;
     size_t worker;
-    json_t *answer;   // new reference; NULL but for answers
+    json_t *answer;   // new reference; NULL except for answers
     bool busy;        // LOST: it had a request
     bool late;        // LOST: it missed a deadline
-    bool outside;     // LOST: its request may be retried: another process killed or stopped the worker, or it had not
-                      // begun with the request
-    bool begun;       // LOST: a GPU worker, while it worked on the head of its queue
-    bool node;        // LOST: with its node: its requests may be retried
-    bool announced;   // LOST: it had answered that it would end, so no request in its queue is to blame
-    int64_t trial;    // LOST: the trial that it was working on, by its last progress message; 0: unknown
+    bool outside;     // LOST: its request may be retried, as another process killed or stopped the worker, or it had
+                      // not begun the request
+    bool begun;       // LOST: it was a GPU worker that worked on the head of its queue
+    bool node;        // LOST: it was lost with its node, so its requests may be retried
+    bool announced;   // LOST: it had announced its end, so no request in its queue is the cause
+    int64_t trial;    // LOST: the trial of its last progress message; 0: unknown
     int exit_status;  // FAILED
     struct error why; // LOST, FAILED
 };
 
-// Waits until a worker or a node can be read, at most so long, and reads it. Without `gpus`, answers of GPU
+// Waits until a worker or a node can be read, at most for the given time, and reads it. Without `gpus`, answers of GPU
 // workers are left for their callers.
 void pool_wait(struct worker_pool *, bool gpus, int milliseconds);
-// The next thing that happened; false when all workers were polled and there is nothing more. `now` is compared with
-// deadlines.
+// The next event; false when all workers were polled and there are no more events. `now` is compared with deadlines.
 bool pool_next(struct worker_pool *, double now, struct pool_event *);

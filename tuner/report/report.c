@@ -1,4 +1,5 @@
-// A job's entry of the report. Each of its environments becomes a RESULT, made of the parts in the other files.
+// A job's entry in the report. Each of its environments becomes a RESULT, which consists of the parts in the other
+// files.
 #include "tuner/report/report.h"
 
 #include "tuner/base/clock.h"
@@ -32,7 +33,7 @@ static json_t *best_json(const struct result *r)
                      r->table.rows[r->best].time);
 }
 
-// The results of `profile` for the winner, else for the best.
+// The results of `profile` for the winner, otherwise for the best.
 static void set_profile(json_t *json, const struct result *r, int64_t winner)
 {
     const int64_t trials[] = {winner, r->best == SIZE_MAX ? NO_TRIAL : r->table.rows[r->best].id};
@@ -51,7 +52,7 @@ static void set_profile(json_t *json, const struct result *r, int64_t winner)
     json_object_set_new(json, "profiled_trial", profiled);
 }
 
-// What the results say about the values of the job's space; null without the job.
+// Advice from the results about the values of the job's space; null without the job.
 static json_t *values_json(const struct result *r, int64_t winner)
 {
     if (!r->job_fits || r->best == SIZE_MAX) return json_null();
@@ -67,7 +68,7 @@ static int add_gate(void *user, double when, json_t *gate)
     return gate ? json_array_append(user, gate) : 0;
 }
 
-// The command line of the last run, as far as it decides the result; null without a job file.
+// The command line of the last run, as far as it affects the result; null without a job file.
 static json_t *reproduce_json(const struct result *r)
 {
     const char *job = r->source->job_file;
@@ -96,7 +97,7 @@ static json_t *reproduce_json(const struct result *r)
     return json_string(line);
 }
 
-// The beginning of a RESULT: where it is from.
+// The beginning of a RESULT: its origin.
 static json_t *facts_json(const struct result *r, bool current)
 {
     const struct environment *e = &r->environment;

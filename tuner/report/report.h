@@ -1,5 +1,5 @@
 // The report: the contents of jobs' stores as one JSON document (docs/json.md), which `sweetspot report` prints or
-// puts into a page.
+// writes into a page.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -7,19 +7,19 @@
 #include "tuner/store/store.h"
 
 struct report_source {
-    const char *name;       // of the job; NULL: as the store says
+    const char *name;       // of the job; NULL: from the store
     const char *job_file;   // NULL: only the store is known
     const char *store_path; // NULL: unknown
-    const struct job *job;  // its space is built where possible; NULL: unknown
-    double space;           // valid configurations; NaN unknown
+    const struct job *job;  // its space is built if possible; NULL: unknown
+    double space;           // number of valid configurations; NaN: unknown
     struct store *store;    // NULL: `error` says why
     const char *error;
-    size_t points; // the most points of a result that are shown with all their figures
+    size_t points; // most points per result that are shown with all their figures
 };
 
-// A JOB. Where its store cannot be read to the end, it has an "error". New reference.
+// A JOB. If its store cannot be read completely, it has an "error". New reference.
 json_t *report_job(const struct report_source *);
 // The whole document; `program` is the program that made it. Takes the list of JOBs.
 json_t *report_document_of(json_t *jobs, const char *program);
-// The number of points per result for this number of jobs: the page must stay small.
+// The number of points per result for this number of jobs, so that the page stays small.
 size_t report_points_of(size_t jobs);

@@ -1,10 +1,10 @@
-// What each parameter does to the time.
+// The effect of each parameter on the time.
 //
 // Importance is the correlation ratio of the logarithm of the time by value: the share of its variance that lies
 // between the values (Pearson 1905), with Kelley's correction for the number of values (epsilon squared: T. L. Kelley,
 // An unbiased correlation ratio measure, PNAS 21, 1935), without which a parameter with a thousand values would explain
-// everything. It shows main effects only, over the trials that the search chose: where a parameter matters only
-// together with another, both are underestimated.
+// everything. It shows only main effects, over the trials that the search chose. If a parameter matters only together
+// with another, both are underestimated.
 #include "tuner/report/report_parts.h"
 
 const char report_importance_method[] =
@@ -12,9 +12,9 @@ const char report_importance_method[] =
 
 struct by_value {
     size_t trials, ok, timed; // timed: ok or slow, with a time
-    size_t from, filled;      // in the sorted times
-    double best;              // s, of the ok ones
-    double sum;               // of logarithms
+    size_t from, filled;      // position and number in the sorted times
+    double best;              // s, of the trials with status ok
+    double sum;               // of the times' logarithms
 };
 
 // Linear between ranks, as numpy's and R's (type 7) default.
@@ -26,8 +26,8 @@ static double quantile(const double *sorted, size_t n, double q)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-// The figures by value of a parameter, and all times by value, ascending within each (`times` has room). logs: of the
-// times in order.
+// The figures for each value of a parameter. `times`, which has room, gets all times by value, ascending within each.
+// logs: of the times in order.
 static struct by_value *gather(const struct trial_table *t, size_t p, const double *logs, double *times)
 {
     size_t count = t->parameters[p].count;
@@ -50,7 +50,7 @@ static struct by_value *gather(const struct trial_table *t, size_t p, const doub
     return values;
 }
 
-// NaN where importance is undefined: a single value, or as many values as trials.
+// Importance; NaN where it is undefined: a single value, or as many values as trials.
 static double importance_of(const struct trial_table *t, const double *logs, const struct by_value *values,
                             size_t count)
 {

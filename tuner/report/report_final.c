@@ -1,10 +1,11 @@
-// The newest final: the winner, by how much it won, the baselines, and the times of the others.
+// The newest final: the winner, its margin, the baselines, and the times of the others.
 //
-// The verdict is about the faster library, by the interval of the paired ratio (its time over the winner's).
+// The verdict compares the winner with the fastest library, by the interval of the paired ratio (its time over the
+// winner's).
 #include "tuner/report/report_parts.h"
 #include "tuner/trial/trial_field.h"
 
-// A ratio within this of 1, with its whole interval, is a tie.
+// A ratio is a tie if its whole interval is within this distance of 1.
 static const double tie = 0.01;
 
 static json_t *interval_json(const struct interval *i)
@@ -25,7 +26,7 @@ static struct interval time_of(const struct result *r, const struct final *final
 {
     double value[JOB_MAX_PROBLEMS], low[JOB_MAX_PROBLEMS], high[JOB_MAX_PROBLEMS];
     for (size_t p = 0; p < r->tuned_count; p++) {
-        // With several kernels, the winner stands for all of them together.
+        // With several kernels, the winner's entry represents all of them together.
         bool winner = entry->trial && entry->trial == final->winner;
         const struct interval *time = &(winner ? final_choice(final, p) : entry)->problems[p].time;
         value[p] = time->value;
@@ -124,7 +125,7 @@ int report_final(const struct result *r, struct report_final *out, struct error 
 {
     double when = 0, opened = 0;
     autojson json_t *document = result_document(r, "final", &when), *open = result_document(r, "open_final", &opened);
-    const json_t *shown = document ? document : open; // an open one has no winner
+    const json_t *shown = document ? document : open; // an open final has no winner
     struct final final = {0};
     *out = (struct report_final){.verdict = open && !document ? "undecided" : "no final"};
     int status = document ? final_read(&final, document, r->tuned_count, err) : 0;

@@ -41,8 +41,8 @@ void report_charts_release(struct report_charts *charts)
     *charts = (struct report_charts){0};
 }
 
-// Members down to those of a RESULT have a line each, so that people can read the document and tests can compare it;
-// deeper levels are compact.
+// Members down to those of a RESULT are on separate lines, so that people can read the document and tests can compare
+// it; deeper levels are compact.
 enum { DEEPEST_LINES = 5, TEXT_FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) };
 
 static void write_json(FILE *out, const json_t *value, int depth)
@@ -81,7 +81,7 @@ static char *plain_text(const json_t *report)
     return text;
 }
 
-// In JSON "<" stands in strings alone, and "\u003c" is the same there. HTML ends a script element at "</script".
+// In JSON, "<" occurs only in strings, where "\u003c" means the same. HTML ends a script element at "</script".
 char *report_text(const json_t *report, bool in_page)
 {
     if (!in_page) return plain_text(report);
@@ -95,7 +95,7 @@ char *report_text(const json_t *report, bool in_page)
     return safe.text;
 }
 
-// JavaScript in the page: a backslash in the element's end does not change the meaning of a string.
+// Writes JavaScript into the page. A backslash in "<\/script" does not change the meaning of a string.
 static void write_script(FILE *out, const char *text)
 {
     for (const char *p = text; *p; p++) {

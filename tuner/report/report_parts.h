@@ -11,14 +11,14 @@ enum { REPORT_GROUPS = 60 };
 
 struct tried_parameter {
     char *name;
-    size_t count;   // values, or groups of them
-    char **values;  // "128", or of a group "1 to 17"
-    size_t grouped; // the number of values in the groups; 0: no groups
+    size_t count;   // number of values, or of groups of values
+    char **values;  // "128", or "1 to 17" for a group
+    size_t grouped; // number of values in the groups; 0: no groups
 };
 
 struct tried {
     int64_t id;
-    double time;     // objective, s; NaN where it is missing, not positive or not finite
+    double time;     // objective, s; NaN if missing, not positive or not finite
     double finished; // Unix time
     enum trial_status status;
     uint32_t reason; // if neither ok nor slow: index into `words`
@@ -27,14 +27,14 @@ struct tried {
 struct trial_table {
     size_t count, room, value_room, parameter_count;
     struct tried *rows;       // by id, ascending
-    uint16_t *values;         // parameter_count a trial
-    struct string_pool words; // reasons, every number in them replaced by #
+    uint16_t *values;         // parameter_count per trial
+    struct string_pool words; // reasons, with every number replaced by #
     struct tried_parameter *parameters;
-    size_t timed;  // trials with a time
+    size_t timed;  // number of trials with a time
     size_t *order; // these, fastest first
 };
 
-// Reads the current environment of the store. -1 with a message.
+// Reads the current environment of the store. Returns -1 with a message on failure.
 int trial_table_read(struct trial_table *, struct store *, struct error *);
 void trial_table_release(struct trial_table *);
 
@@ -50,7 +50,7 @@ static inline bool trial_failed(enum trial_status status)
 }
 
 struct search_run {
-    double from;           // Unix time from which trials are its own
+    double from;           // Unix time from which trials belong to this run
     double started, ended; // Unix time
     double began, seconds; // when its search began, and how long it took
     double at;             // seconds of search before it
@@ -61,7 +61,7 @@ struct search_run {
 struct run_times {
     size_t count;
     struct search_run *runs; // oldest first
-    double seconds;          // of all of them
+    double seconds;          // of all runs
 };
 
 int run_times_read(struct run_times *, struct store *, const struct trial_table *, struct error *);
@@ -83,13 +83,13 @@ struct result {
     size_t problem_count, tuned_count; // the tuned ones come first
     struct report_problem *problems;
     bool job_fits;  // the job has the same tuned problems, so its objective applies
-    size_t best;    // in the table; SIZE_MAX: none
+    size_t best;    // its index in the table; SIZE_MAX: none
     json_t *device; // document; NULL: none
 };
 
 // The newest document of a kind in the environment, or NULL.
 json_t *result_document(const struct result *, const char *kind, double *when);
-// The objective of the problems' times (s): the job's where it fits, else the geometric mean.
+// The objective of the problems' times (s): the job's if it fits, otherwise the geometric mean.
 double result_objective(const struct result *, const double *times);
 
 // Names the problems by the fastest trial, or by the job if none was measured (result_problems.c).
@@ -107,12 +107,12 @@ json_t *report_failures(const struct result *); // report_failures.c
 
 // Every figure of the trials that are shown as points (report_points.c).
 int report_points(const struct result *, json_t **points, struct error *);
-// All trials in columns; evenly spread ones where there are more than fifty times the points.
+// All trials in columns; if there are more than fifty times as many as points, an evenly spread selection.
 json_t *report_trials(const struct result *);
 
 // The newest final (report_final.c).
 struct report_final {
-    json_t *json, *ratio, *winner; // null where missing
+    json_t *json, *ratio, *winner; // null if missing
     const char *verdict;
     int64_t trial; // the winner, NO_TRIAL
 };

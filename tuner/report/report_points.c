@@ -1,7 +1,7 @@
-// Single trials with all their figures, a column each: the numbers of the table of fields, and the
-// counters. The trials are a selection, so that a store of a million costs no more than one of thousands.
+// Single trials with all their figures, one column per figure: the numbers in the table of fields, and the counters.
+// The trials are a selection, so that a store with a million trials costs no more than one with thousands.
 //
-// A figure of a problem or a stage is a column for each of them where there are several ("icache_misses of M=8192").
+// If there are several problems or stages, a figure has a column for each of them ("icache_misses of M=8192").
 #include <assert.h>
 
 #include "search/space/random.h"
@@ -57,7 +57,7 @@ static void put_level(struct points *c, enum field_level level, const void *reco
     for (size_t i = 0; i < count; i++) {
         const struct trial_field *f = &fields[i];
         if (f->level != level || !is_figure(f)) continue;
-        if (!part) { // of the only problem or stage: skip figures that the trial has too
+        if (!part) { // the only problem or stage: skip figures that the trial has too
             if (level == FIELD_PROBLEM && !strcmp(f->name, "time")) continue;
             if (level == FIELD_STAGE && trial_field_find(FIELD_TRIAL, f->name)) continue;
         }
@@ -122,8 +122,8 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// At most `limit` timed trials, a quarter of them the fastest, as ascending places in the table. They depend only on
-// the trials: the same store gives the same page. The sample is drawn in one pass, every trial with the same
+// At most `limit` timed trials, a quarter of them the fastest, as ascending indices in the table. They depend only on
+// the trials, so the same store gives the same page. The sample is drawn in one pass, every trial with the same
 // probability: Knuth, The Art of Computer Programming, volume 2, section 3.4.2, algorithm S. malloc'ed.
 static size_t *choose(const struct result *r, size_t limit, size_t *count)
 {

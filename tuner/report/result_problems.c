@@ -1,4 +1,4 @@
-// The problems of an environment, as its trials name them.
+// The problems of an environment, as named in its trials.
 #include "tuner/report/report_parts.h"
 
 json_t *result_document(const struct result *r, const char *kind, double *when)
@@ -20,7 +20,7 @@ static void add_problem(struct result *r, const char *name, bool tuned)
     r->tuned_count += tuned;
 }
 
-// A measured trial names its problems; without one, the job does.
+// Takes the names from a measured trial or, without one, from the job.
 int result_read_problems(struct result *r, struct error *err)
 {
     const struct trial_table *t = &r->table;

@@ -1,8 +1,8 @@
-// When the runs of an environment searched, and how many seconds of search lie before a moment: runs are nights apart,
-// and a chart over time must not show the days between them.
+// When the runs of an environment searched, and the seconds of search before a given time. Runs may be days apart, and
+// a chart over time must not show these gaps.
 //
 // Every run writes a "device" document when it begins and a "run" document when its search ends. A run that was killed,
-// or is still running, has only the first, and lasts until its last trial.
+// or is still running, has only the first, and is taken to last until its last trial.
 #include "tuner/report/report_parts.h"
 
 struct moments { // newest first
@@ -33,7 +33,7 @@ static void add_run(struct run_times *r, double from)
     memory_add(r->runs, r->count) = (struct search_run){.from = from, .started = from, .ended = from, .began = from};
 }
 
-// The last run that had begun by then, or the first run.
+// The last run that had begun by this time, or the first run.
 static struct search_run *run_of(const struct run_times *r, double moment)
 {
     size_t low = 0, high = r->count;
@@ -47,7 +47,7 @@ static struct search_run *run_of(const struct run_times *r, double moment)
     return &r->runs[low];
 }
 
-// The run's document. A run may have written one when it began and another when it ended: the last one counts.
+// Takes the run's document. A run may have written one when it began and another when it ended; the last one counts.
 static void take_document(struct search_run *run, double when, json_t *document)
 {
     json_decref(run->document);

@@ -1,17 +1,18 @@
-// All trials of an environment: what a report counts, sorts and draws, in about thirty bytes per trial plus its values.
+// All trials of an environment, with the figures that a report counts, sorts and draws, in about thirty bytes per trial
+// plus its values.
 //
 // Configurations are parsed from their texts, so that a store can be read without its job file, or with one that
-// has changed since. A parameter has the values that were tried, in the order of their numbers, followed by words. If
-// it has more than REPORT_GROUPS values, consecutive values form groups with about as many trials each.
+// has changed since. A parameter has the values that were tried: numbers in ascending order, followed by words. If it
+// has more than REPORT_GROUPS values, consecutive values form groups with about as many trials each.
 #include <ctype.h>
 
 #include "tuner/report/report_parts.h"
 
-enum { REASONS_MOST = 4096, REASON_LENGTH = 300 }; // the most different reasons; the most characters of one
+enum { REASONS_MOST = 4096, REASON_LENGTH = 300 }; // most distinct reasons; most characters of one
 
 struct reading {
     struct trial_table *table;
-    struct string_pool *values; // by parameter
+    struct string_pool *values; // one pool per parameter
     struct error *err;
 };
 
@@ -84,7 +85,7 @@ static int take_trial(void *user, const struct trial *trial)
 }
 
 struct value_rank {
-    size_t number; // in the pool
+    size_t number; // index in the pool
     const char *word;
     double value; // NaN: not a number
 };

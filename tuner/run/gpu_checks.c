@@ -5,14 +5,14 @@ enum { REFERENCE_OF = 4, FAILURES_MOST = 3 };
 
 // Facts about a GPU, by its slot.
 struct checked_gpu {
-    char *uuid;             // of the device that all of this is about
-    int64_t *ids;           // of valid trials since it was last seen to be like the others
-    size_t id_count;        // of them
-    size_t before_check;    // so many of them are older than its newest check
-    int failures;           // checks in a row
-    int64_t checks, trials; // in all; trials with a time
-    double ratio;           // of its newest check to the standard; NaN
-    char *disabled;         // why it is; NULL
+    char *uuid;             // of the device that these facts are about
+    int64_t *ids;           // of valid trials since it last agreed with the others
+    size_t id_count;        // length of `ids`
+    size_t before_check;    // number of them that are older than its newest check
+    int failures;           // failed checks in a row
+    int64_t checks, trials; // checks in all; trials with a time
+    double ratio;           // its newest check over the standard; NaN: unknown
+    char *disabled;         // why it is disabled; NULL: it is not
 };
 
 static void grow(struct gpu_checks *c)
@@ -85,7 +85,7 @@ void gpu_checks_send(struct gpu_checks *c, size_t gpu)
 {
     const struct check_candidate *reference = &c->reference;
     const struct trial_request request = {
-        // without "best": none is too slow
+        // without "best", so that none is cut off as too slow
         .candidate = {.config = reference->config, .cubin = reference->cubin, .written = reference->problems}};
     slot_send(&c->with->pool->gpus[gpu], request_write("trial", &trial_request_record, &request),
               c->with->job->measure.timeout);
@@ -98,7 +98,7 @@ static char *name_of(const struct gpu_checks *c, size_t gpu)
     return text_format("%s (%s, %s)", slot->name, slot->uuid && *slot->uuid ? slot->uuid : "no uuid", host);
 }
 
-// Takes a GPU out of the run; its valid trials since its last good check are not ranked any more. Returns how many.
+// Takes a GPU out of the run; its valid trials since its last good check are no longer ranked. Returns their number.
 static size_t disable(struct gpu_checks *c, size_t gpu, const char *how)
 {
     struct checked_gpu *g = &c->gpus[gpu];
@@ -121,7 +121,7 @@ static size_t disable(struct gpu_checks *c, size_t gpu, const char *how)
     return count;
 }
 
-static const double same_within = 0.01; // of two GPUs' times
+static const double same_within = 0.01; // largest difference between two GPUs' times
 
 static size_t judge(struct gpu_checks *c, size_t gpu, size_t compared)
 {
@@ -148,7 +148,7 @@ static size_t judge(struct gpu_checks *c, size_t gpu, size_t compared)
     return disable(c, gpu, how);
 }
 
-// Once every GPU that works has a time.
+// Judges all GPUs once every working GPU has a time. Returns the number of trials that are no longer ranked.
 static size_t judge_all(struct gpu_checks *c)
 {
     const struct gpu_times *t = &c->times;

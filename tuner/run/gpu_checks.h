@@ -1,10 +1,10 @@
-// The comparison of a run's GPUs: all measure the same candidate, the reference, now and then, so that times of
-// different GPUs are not mixed unnoticed (gpu_times.h has the rule). No time is ever corrected. A GPU that differs is
-// disabled, and the trials that it measured since it was last like the others get the verdict `slow`, so that they are
+// The comparison of a run's GPUs. From time to time all of them measure the same candidate, the reference, so that
+// differences between GPUs are noticed (gpu_times.h has the rule). No time is ever corrected. A GPU that differs is
+// disabled. The trials that it measured since it last agreed with the others get the verdict `slow`, so that they are
 // not ranked. Earlier trials stay.
 //
-// The reference is the best of the run's first valid candidates, once there are enough. Its own trial does not count:
-// every GPU measures it again, in the same way.
+// The reference is the best of the run's first valid candidates, once there are enough of them. Its own trial is not
+// used for the comparison: every GPU measures the reference again, in the same way.
 #pragma once
 
 #include "tuner/final/final.h"
@@ -20,14 +20,14 @@ struct check_candidate {
 
 struct gpu_checks {
     const struct final_parts *with; // borrowed from the run
-    size_t seen;                    // valid candidates, of which the best is the reference
-    int64_t trial;                  // the reference's; 0: there is none yet
-    double objective;               // its own
+    size_t seen;                    // number of valid candidates; the best of them is the reference
+    int64_t trial;                  // the reference's trial; 0: there is none yet
+    double objective;               // the objective of that trial
     struct check_candidate reference;
     struct gpu_times times;
     size_t gpu_count;
     struct checked_gpu *gpus; // by slot
-    double wall;              // s of GPUs
+    double wall;              // GPU time of the checks, s
 };
 
 void gpu_checks_release(struct gpu_checks *);
@@ -35,7 +35,7 @@ void gpu_checks_ready(struct gpu_checks *, size_t gpu); // its worker is set up
 // A GPU has measured a candidate, which became this valid trial.
 void gpu_checks_note(struct gpu_checks *, const struct task *, int64_t trial, double objective);
 void gpu_checks_send(struct gpu_checks *, size_t gpu); // the reference
-// The answer, or that the reference ended the worker. Both return how many trials are not ranked any more.
+// The answer, or the news that the reference ended the worker. Both return how many trials are no longer ranked.
 size_t gpu_checks_take(struct gpu_checks *, size_t gpu, const struct trial_answer *);
 size_t gpu_checks_failed(struct gpu_checks *, size_t gpu, const char *why);
-json_t *gpu_checks_document(struct gpu_checks *); // the GPUs of the run, with what was found
+json_t *gpu_checks_document(struct gpu_checks *); // the GPUs of the run, with the findings

@@ -1,7 +1,7 @@
 // See gpu_times.h.
 #include "tuner/run/gpu_times.h"
 
-static const double normal_deviation = 1.4826; // of a normal distribution whose median absolute deviation is 1
+static const double normal_deviation = 1.4826; // that of a normal distribution with median absolute deviation 1
 
 void gpu_times_release(struct gpu_times *t)
 {
@@ -32,7 +32,7 @@ static bool is_compared(const struct gpu_times_of *g)
     return g->count && !g->out;
 }
 
-// False where there is nothing to compare with.
+// False if there is nothing to compare with.
 static bool find_standard(const struct gpu_times *t, struct interval *standard)
 {
     autofree double *values = memory_new(3 * t->count, sizeof *values);
@@ -51,8 +51,8 @@ static bool find_standard(const struct gpu_times *t, struct interval *standard)
     return n > 1;
 }
 
-// By how much the logarithms of two times of one GPU differ; 0 without any. Of the one that is judged only the times
-// count that differed: how it came to them is what is judged.
+// The deviation of the difference between the logarithms of two successive times of one GPU; 0 if there are none. For
+// the judged GPU only times that differed count, since the step to them is under judgement.
 static double deviation(const struct gpu_times *t, const struct gpu_times_of *judged)
 {
     autofree double *apart = memory_new(GPU_TIMES_KEPT * t->count, sizeof *apart);

@@ -1,16 +1,16 @@
 // Whether the GPUs of a run take the same time for the same candidate, the reference. Pure: times are passed in.
 //
 // A GPU's time is compared with the *standard*: the median over the GPUs that are compared, or, where there are two,
-// the first one's, since two cannot say which of them is odd. It differs where
+// the first one's, since with two it is unknown which one is unusual. It differs where
 //
-//     - the intervals of its newest time and of the standard do not touch, and
-//     - the logarithm of their ratio is larger than GPU_TIMES_LIMIT deviations of what lies between two times of one
-//       GPU, and than 1%: smaller differences decide nothing,
+//     - the intervals of its newest time and of the standard do not overlap, and
+//     - the logarithm of their ratio is larger than GPU_TIMES_LIMIT deviations of the difference between two times
+//       of one GPU, and larger than 1%, since smaller differences decide nothing,
 //     - GPU_TIMES_KEPT times in a row.
 //
 // The deviation is robust: 1.4826 times the median of the absolute differences of successive logarithms, over all
-// GPUs, without the step by which the one that is judged came to differ (the median absolute deviation: Rousseeuw and
-// Croux, Alternatives to the Median Absolute Deviation, 1993). A value beyond three of them is an outlier by Hampel's
+// GPUs, without the step by which the judged GPU came to differ (the median absolute deviation: Rousseeuw and Croux,
+// Alternatives to the Median Absolute Deviation, 1993). A value beyond three of them is an outlier by Hampel's
 // identifier (Davies and Gather, The Identification of Multiple Outliers, 1993).
 #pragma once
 
@@ -19,11 +19,11 @@
 enum { GPU_TIMES_KEPT = 3, GPU_TIMES_LIMIT = 3 };
 
 struct gpu_times_of {
-    size_t count; // kept, the newest first
+    size_t count; // number of times kept, the newest first
     struct interval kept[GPU_TIMES_KEPT];
-    size_t suspicious; // times in a row that differed
+    size_t suspicious; // number of differing times in a row
     bool fresh;        // the newest was not judged yet
-    bool out;          // disabled: not compared any more
+    bool out;          // disabled; no longer compared
 };
 
 struct gpu_times {
@@ -33,14 +33,15 @@ struct gpu_times {
 
 enum gpu_verdict {
     GPU_OPEN,    // there is nothing to compare it with yet
-    GPU_ALIKE,   // as the others
-    GPU_AGAIN,   // it may differ: it is to be measured again
-    GPU_DIFFERS, // it does
+    GPU_ALIKE,   // like the others
+    GPU_AGAIN,   // it may differ; measure it again
+    GPU_DIFFERS, // it differs
 };
 
 void gpu_times_release(struct gpu_times *);
 void gpu_times_grow(struct gpu_times *, size_t count);
 // A GPU's time for the reference, in seconds, with its interval.
 void gpu_times_add(struct gpu_times *, size_t gpu, struct interval time);
-// Judges a GPU's newest time, once. *ratio: of its newest time to the standard; *limit: what it may be, or its inverse.
+// Judges a GPU's newest time, once. *ratio: its newest time over the standard; *limit: the largest value that the ratio
+// or its inverse may have.
 enum gpu_verdict gpu_times_decide(struct gpu_times *, size_t gpu, double tie, double *ratio, double *limit);

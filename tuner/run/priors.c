@@ -1,11 +1,12 @@
-// Sources from which a run's model learns in advance: the files of --prior, and by itself the results in stores: this
-// one's other environments (another device, problem or version of the source), and those of the stores next to it that
-// were made from the same template. Of these the PRIOR_STORES nearest are taken, by how much of their settings differs.
-// Another store's results of the same environment are not used: a user who begins a new store wants a fresh start.
+// Sources from which a run's model learns in advance: the files of --prior and, automatically, the results in stores.
+// These are this store's other environments (another device, problem or version of the source), and those of
+// neighbouring stores that were made from the same template. The PRIOR_STORES nearest of them are used, by how many of
+// their settings differ. Another store's results for the same environment are not used, because a user who begins a new
+// store wants a fresh start.
 //
-// In replay only the files count: the sequence depends on seed and results alone, not on other stores.
+// In replay only the files are used, so that the sequence depends only on seed and results, not on other stores.
 //
-// Nothing here ends a run: a prior of which nothing can be learnt is left out, with a message where the user named it.
+// Nothing here ends a run: a prior from which nothing can be learnt is left out, with a message if the user named it.
 #include <glob.h>
 #include <unistd.h>
 
@@ -70,7 +71,7 @@ struct prior *prior_file_read(const char *path, const char *environment, const s
 
 // All of them ---------------------------------------------------------------------------------------------------------
 
-enum { PRIOR_STORES = 3, PRIOR_STORES_SEEN = 100 }; // taken; looked into
+enum { PRIOR_STORES = 3, PRIOR_STORES_SEEN = 100 }; // most that are used; most that are searched
 
 struct near {
     char *path, *key;
@@ -80,7 +81,7 @@ struct near {
 struct near_list {
     const struct environment *own;
     struct display *display;
-    const char *path; // of the store that is looked into
+    const char *path; // path of the store that is searched
     bool beside;      // it belongs to another job
     struct near nearest[PRIOR_STORES + 1];
     size_t count;

@@ -1,10 +1,10 @@
 // Before the final: candidates that crashed once are measured once more if they may be among the finalists. A crash may
-// be another's fault (the candidate before has damaged the worker, the driver or the device had a fault), and an
-// candidate that is called crashed without its fault could never win.
+// have another cause (the previous candidate has damaged the worker, or the driver or the device had a fault), and a
+// candidate that is wrongly called crashed could never win.
 //
 // The time that such a candidate would take is predicted by trees (search/model/prior.h) that are grown on all results
-// but the crashes. It is tried again if that is no more than the last finalist takes, with an allowance: of a
-// configuration that they have not seen, trees expect something between its neighbours.
+// but the crashes. It is tried again if that time is no more than the last finalist's, with an allowance. The allowance
+// is needed because, for a configuration that they have not seen, trees predict a time between its neighbours'.
 #include "search/model/prior.h"
 #include "tuner/base/stats.h"
 #include "tuner/recorded/transfer.h"
@@ -73,7 +73,7 @@ int search_retry(struct search *search, size_t places, struct display *display, 
     struct results s = {.space = search->job->space};
     transfer_init(&s.transfer, s.space);
     int added = store_scan(search->store, visit, &s, err) < 0 ? -1 : 0;
-    struct error ignored; // without a model none is tried again
+    struct error ignored; // without a model no candidate is tried again
     struct prior *model = added < 0 || !s.crashed_count ? NULL : transfer_prior(&s.transfer, &ignored);
     if (model) {
         stats_sort(s.valid, s.valid_count);

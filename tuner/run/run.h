@@ -1,6 +1,6 @@
-// Private to tuner/run: the state of one run, and the parts that carry out what the policy decides (policy.h) on the
-// workers of the pool (worker_pool.h). task.h has the life of a task. Everything that has a struct of its own takes
-// only that: the search, the comparison of GPUs, watching, the final, the display.
+// Private to tuner/run: the state of one run, and the parts that carry out the policy's decisions (policy.h) on the
+// workers of the pool (worker_pool.h). task.h describes the life of a task. The search, the comparison of GPUs,
+// watching, the final and the display have structs of their own and take only those.
 //
 // Invariants: a result is reported to the strategy only after its trial is committed; a dead or late worker fails only
 // the request at the head of its queue.
@@ -18,8 +18,8 @@ struct run_statistics {
     double started, search_started; // wall clock since 1970; clock_now
     int64_t new_trials, cache_hits;
     double compile_seconds, gpu_busy, gpu_wall, count_wall;
-    double count_busy;             // an estimate: events would be counted too
-    int64_t counted;               // trials
+    double count_busy;             // an estimate, as events would be counted too
+    int64_t counted;               // number of trials counted
     double clock_mhz, temperature; // last seen
 };
 
@@ -28,7 +28,7 @@ struct finished_trial {
     struct task *task;
     bool measured;                  // a GPU has answered
     struct trial trial;             // borrows from the job and the task
-    double times[JOB_MAX_PROBLEMS]; // of the tuned problems; NaN where there is none
+    double times[JOB_MAX_PROBLEMS]; // of the tuned problems; NaN if unknown
     struct arena memory;            // of the trial
 };
 
@@ -38,12 +38,12 @@ struct commit_queue {
     struct finished_trial *list;
 };
 
-// The live file and the events, for those who follow the run from elsewhere.
+// The live file and the events, with which other programs follow the run.
 struct live_file {
     char *path;         // NULL: there is none
-    double next, every; // when it is written again; s between two versions, at least
-    double next_event;  // when progress is an event again
-    bool failed;        // it cannot be written, which was said
+    double next, every; // next time to write it; minimum s between versions
+    double next_event;  // next time to report progress as an event
+    bool failed;        // writing it failed, which was reported
 };
 
 struct run {
@@ -73,12 +73,13 @@ static inline int64_t run_evaluations(const struct run *r) // configurations wit
     return (int64_t)r->policy.stop.evaluations;
 }
 
-// run_setup.c: workers, device, support kernels, store, environment, job. 0 or an exit status with r->failure filled.
+// run_setup.c: workers, device, support kernels, store, environment, job. Returns 0, or an exit status with r->failure
+// filled in.
 int run_setup(struct run *);
 void run_release(struct run *);
 
-// run_gpu.c: requests to GPU workers and their answers. Estimates from them: the best candidate's time on all problems
-// together, 0: unknown; how long it takes to count what is not counted yet (s).
+// run_gpu.c: requests to GPU workers and their answers. Two estimates from them: the best candidate's time on all
+// problems together (0: unknown), and the time for counting the trials that are not counted yet (s).
 double run_sum_of_times(const struct run *);
 double run_count_seconds(const struct run *);
 void run_measure(struct run *, struct task *, size_t gpu);
@@ -91,18 +92,19 @@ void run_compile(struct run *, struct task *, size_t compiler);
 void run_take_compiler_answer(struct run *, size_t compiler, const json_t *answer);
 void run_take_compiler_loss(struct run *, const struct pool_event *);
 
-// trial_record.c: what goes into the store.
-// The trial of a task, with everything but its id and its counters. A trial that is called ok and has no time is
-// crashed. `answer`: the GPU worker's, NULL where there is none; it points into `memory`, which is taken.
+// trial_record.c: the trials and counters to store.
+// Fills in the trial of a task, except for its id and its counters. A trial with status ok but without a time becomes
+// crashed. `answer`: the GPU worker's, NULL if there is none; it points into `memory`, whose ownership is taken.
 void run_record_trial(const struct run *, struct finished_trial *, enum trial_status, const char *reason,
                       const struct trial_answer *answer, struct arena *memory);
-// The counters in an answer for one trial (NULL: none). NULL with *count 0 where there is none; the caller frees.
+// The counters in an answer for one trial (NULL: none). Returns NULL with *count 0 if there are none; the caller frees
+// the result.
 struct trial_counter *run_record_counters(const struct run *, const struct counted_trial *answer, size_t *count);
 
-// run_commit.c: results, into the store and to the strategy.
-void run_add_proposal(struct run *, const uint16_t *config); // a trial, which the store may know already
+// run_commit.c: stores results and reports them to the strategy.
+void run_add_proposal(struct run *, const uint16_t *config); // adds a trial; the store may have its result
 // A trial has ended; run_commit_all commits it. Until then the task must not be touched.
-// The answer, if there is one, points into `memory`, which is taken.
+// The answer, if there is one, points into `memory`, whose ownership is taken.
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const struct trial_answer *answer,
                 struct arena *memory);
 // Commits all that have ended, in one transaction; then reports them, and frees their tasks or queues them for
@@ -110,33 +112,33 @@ void run_commit(struct run *, struct task *, enum trial_status, const char *reas
 void run_commit_all(struct run *);
 void run_commit_counters(struct run *, struct task *, const struct counted_trial *); // NULL: it has none
 void run_replay_known(struct run *, struct task *);
-// Reports the store's trials that were not reported yet: at the start of a live run, and where lockstep ran out of
+// Reports the store's trials that were not reported yet. Used at the start of a live run, and when lockstep ran out of
 // time.
 void run_replay_stored(struct run *);
 
 // run_documents.c: the documents of a run in the store, and the live file next to it.
-// Takes the reference. -1, and the run's failure, where it cannot be stored.
+// Takes the reference. If it cannot be stored, returns -1 and sets the run's failure.
 int run_put_document(struct run *, const char *kind, json_t *document);
 int run_put_origin(struct run *);           // device and job file
 json_t *run_document(struct run *);         // of kind "run", after the search; new reference
 json_t *run_workers_document(struct run *); // of kind "workers"; new reference
 double run_time_left(const struct run *);   // s; INFINITY: no limit
-void run_live_begin(struct run *);          // the store is ours
+void run_live_begin(struct run *);          // call once the store is locked
 void run_live_end(struct run *);
-void run_live_look(struct run *); // at all workers, and writes the file, where that is due
+void run_live_look(struct run *); // polls all workers and writes the file, when due
 void run_phase(struct run *, enum watch_phase);
 
 // run_report.c: the line of progress and the summary.
-void run_progress(struct run *);      // shows the line where it is due
+void run_progress(struct run *);      // shows the line when it is due
 void run_report(struct run *);        // after the search
 void run_report_values(struct run *); // after the final: values that are missing in the space or do not help
 
-// run_events.c: for `events` of the options; nothing without. docs/json.md has them.
+// run_events.c: events for the option `events`; without it, these do nothing. docs/json.md documents the events.
 void run_event_begin(const struct run *);
 void run_event_baseline(const struct run *, const struct baseline_answer *, double objective);
 void run_event_ceilings(const struct run *);
 void run_event_best(const struct run *, bool first, bool stored, size_t problem); // of the incumbent
-json_t *run_event_so_far(const struct run *);                                     // of "progress"; new reference
+json_t *run_event_so_far(const struct run *);                                     // for "progress"; new reference
 void run_event_progress(struct run *);                                            // every few seconds
 void run_event_searched(const struct run *);
 void run_event_end(const struct run *, int exit_status);

@@ -27,7 +27,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     run_record_trial(r, &q->list[q->count - 1], status, reason, answer, memory);
 }
 
-// Tells a result, and says so where it is the best so far.
+// Reports a result to the search, and logs it if it is the best so far.
 static void take_result(struct run *r, const struct search_result *x, bool stored)
 {
     const struct incumbent *best = &r->search.incumbent;
@@ -47,7 +47,7 @@ static void take_result(struct run *r, const struct search_result *x, bool store
                 *ratio ? best->baseline_name : "", x->trial, x->text);
 }
 
-// Once a run.
+// Warns once per run if the job's work figures are doubtful.
 static void doubt_work(struct run *r, const double *times)
 {
     struct error warning;
@@ -69,7 +69,7 @@ static void add_to_statistics(struct run_statistics *s, const struct trial *tria
     if (isfinite(trial->temperature)) s->temperature = trial->temperature;
 }
 
-// Its trial is in the store.
+// Handles a trial that is now in the store.
 static void take_committed(struct run *r, const struct finished_trial *f)
 {
     const struct trial *trial = &f->trial;
@@ -113,7 +113,7 @@ void run_commit_all(struct run *r)
     bool together = !apart && !store_add_all(r->store, trials, count, &err);
     for (size_t i = 0; i < count; i++) {
         struct finished_trial *f = &r->finished.list[i];
-        // Where they cannot be stored together (a full disk), as many as can be are.
+        // If they cannot be stored together (a full disk), as many as possible are stored one by one.
         if (!together && !failed && put(r, f, &err)) {
             fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
             failed = true;
@@ -136,7 +136,7 @@ void run_commit_counters(struct run *r, struct task *t, const struct counted_tri
     task_drop(&r->policy, t);
 }
 
-// The result of a trial that an earlier run has measured.
+// Takes the result of a trial that an earlier run has measured.
 static void take_stored(struct run *r, const struct trial *trial)
 {
     struct search_result x;

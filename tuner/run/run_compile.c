@@ -1,6 +1,6 @@
-// Requests to the compilers and their answers: see run.h. A compiler that dies or misses its deadline (its own, by
-// NVRTC's callback, comes first) costs its candidate, which gets the reason, and is started again. One that is ended
-// from outside costs nothing the first time.
+// Requests to the compilers and their answers: see run.h. If a compiler dies or misses its deadline (its own, by
+// NVRTC's callback, comes first), its candidate fails with that reason and the compiler is restarted. If it is killed
+// from outside, the candidate gets a second try.
 #include "tuner/run/run.h"
 
 void run_compile(struct run *r, struct task *t, size_t compiler)
@@ -8,7 +8,7 @@ void run_compile(struct run *r, struct task *t, size_t compiler)
     struct error err;
     json_t *request = job_setup_compile(&r->setup, &r->pool, t->config, t->text, t->by_nvcc);
     double deadline = r->job->code.compile_timeout + COMPILE_GRACE;
-    if (t->by_nvcc) deadline *= 2; // NVRTC goes first
+    if (t->by_nvcc) deadline *= 2; // NVRTC compiles first
     if (!pool_send_compiler(&r->pool, compiler, request, deadline, &err)) return;
     if (pool_compiler_usable(&r->pool, compiler))
         fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
@@ -42,7 +42,7 @@ static void finish(struct run *r, struct task *t, enum trial_status status, cons
 static void take_compiled(struct run *r, struct task *t)
 {
     struct error err;
-    // A task that is only counted has run.
+    // A task that is only counted has been measured before.
     if (builds_over(&r->final)) {
         task_drop(&r->policy, t);
         return;
@@ -64,7 +64,7 @@ void run_take_compiler_answer(struct run *r, size_t compiler, const json_t *answ
     if (t->by_nvcc) builds_compiled(&r->final, answer);
     enum compile_result result = compile_result_read(answer, r->job, &t->compiled, &status, &reason, &err);
     run_watch_compiled(&r->watch, compiler, result != COMPILE_DONE);
-    if (result != COMPILE_DONE && r->final.builds.on) { // the final is decided and stays so
+    if (result != COMPILE_DONE && r->final.builds.on) { // the decision of the final stands
         drop_build(r, t, reason);
         return;
     }

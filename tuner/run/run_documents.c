@@ -6,8 +6,8 @@
 #include "tuner/run/run.h"
 #include "tuner/watch/live_status.h"
 
-static const double write_every = 1;    // s between two versions of the live file, at least
-static const double write_share = 0.02; // of the driver's time, at most, for the live file
+static const double write_every = 1;    // minimum s between two versions of the live file
+static const double write_share = 0.02; // largest share of the driver's time for the live file
 
 int run_put_document(struct run *r, const char *kind, json_t *document)
 {
@@ -30,7 +30,7 @@ static json_t *given_devices(const struct run *r)
     return given;
 }
 
-// The hello of the first GPU worker, and the options that other commands' advice repeats.
+// The greeting of the first GPU worker, and the options that other commands repeat in their advice.
 static json_t *device_document(const struct run *r)
 {
     json_t *document = json_copy(r->pool.first.hello), *given = given_devices(r);
@@ -41,7 +41,7 @@ static json_t *device_document(const struct run *r)
 
 int run_put_origin(struct run *r)
 {
-    // A store can be shown together with facts that only the job file has.
+    // With this path, a store can be shown together with facts that only the job file has.
     autofree char *path = realpath(r->job->path, NULL);
     const char *file = path ? path : r->job->path;
     int failed = run_put_document(r, "device", device_document(r));
@@ -157,7 +157,7 @@ double run_time_left(const struct run *r)
     return fmax(left, 0);
 }
 
-// From the search's beginning until the run ends; NaN: there is no limit.
+// The time limit from the search's beginning to the end of the run, s; NaN: no limit.
 static double limit_of_search(const struct run *r)
 {
     double left = run_time_left(r);
@@ -224,5 +224,5 @@ void run_live_look(struct run *r)
 void run_phase(struct run *r, enum watch_phase phase)
 {
     run_watch_phase(&r->watch, phase);
-    r->live.next = 0; // those who watch see it at once
+    r->live.next = 0; // so that watchers see it at once
 }

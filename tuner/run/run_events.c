@@ -1,4 +1,4 @@
-// The events of a run (events.h, docs/json.md): what is known of it at each.
+// Writes the events of a run (events.h, docs/json.md).
 #include "tuner/base/clock.h"
 #include "tuner/base/interrupt.h"
 #include "tuner/base/protocol.h"
@@ -13,7 +13,8 @@ static void run_event(const struct run *r, const char *kind, json_t *members)
     event_write(r->options->events, kind, r->job->name, members);
 }
 
-// "best", "ratio" and what they are of; null before there is one. Takes the reference and returns it.
+// Adds "best", "ratio" and the members that describe them; null before there is a best. Takes the reference and returns
+// it.
 static json_t *add_best(const struct run *r, json_t *members)
 {
     const struct incumbent *b = &r->search.incumbent;

@@ -4,7 +4,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/run/run.h"
 
-// s, before any batch was counted: a session, and a candidate with the basic metrics.
+// s, assumed before any batch was counted: for a session, and for a candidate with the basic metrics.
 static const double count_session = 0.2, count_candidate = 0.02;
 
 double run_sum_of_times(const struct run *r)
@@ -26,7 +26,7 @@ double run_count_seconds(const struct run *r)
 void run_measure(struct run *r, struct task *t, size_t gpu)
 {
     double best[JOB_MAX_PROBLEMS];
-    bool in_full = job_is_fallback(r->job, t->config); // it is not to be cut off as slow
+    bool in_full = job_is_fallback(r->job, t->config); // it must not be cut off as slow
     for (size_t p = 0; p < r->job->tuned_count; p++) best[p] = in_full ? (double)NAN : r->search.incumbent.times[p];
     t->device_id = r->pool.gpus[gpu].uuid;
     const struct trial_request request = {
@@ -48,7 +48,7 @@ void run_count(struct run *r, const struct policy_request *batch, size_t gpu)
         if (problems)
             list[request.trial_count++] = (struct counted_candidate){
                 .trial = t->trial, .candidate = {.config = t->text, .cubin = t->compiled.cubin, .written = problems}};
-        else // cannot happen, since it ran; it gets no counters, since the answer has none for it
+        else // cannot happen, since it ran; the answer would have no counters for it
             display_log(&r->display, "trial %" PRId64 " cannot be counted: %s", t->trial, err.message);
     }
     slot_send(&r->pool.gpus[gpu], request_write("count", &count_request_record, &request),
@@ -95,7 +95,7 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
     }
 }
 
-// So many valid trials of a GPU that was disabled have become slow.
+// Finds the best again after `count` valid trials of a disabled GPU have become slow.
 static void demote(struct run *r, size_t count)
 {
     struct error err;
@@ -106,7 +106,7 @@ static void demote(struct run *r, size_t count)
 
 void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *message)
 {
-    struct trial_answer answer; // of others it has the time that it took
+    struct trial_answer answer; // if not ok, it still has the time that it took
     autorelease(arena_release) struct arena memory = {NULL};
     record_read(&trial_answer_record, message, &answer, &memory, NULL); // the pool has checked it
     run_watch_answered(&r->watch, gpu, answer.figures.gpu_seconds);

@@ -5,8 +5,8 @@
 #include "tuner/final/final_values.h"
 #include "tuner/run/run.h"
 
-#define OUTLOOK_SHARE 0.01            // the gain whose chance is shown where the user has not set one (`until`)
-static const double least_search = 2; // s: a shorter search is nothing but its beginning and its end
+#define OUTLOOK_SHARE 0.01            // the gain whose probability is shown if the user has not set one (`until`)
+static const double least_search = 2; // s: a shorter search consists only of its beginning and its end
 
 static void add_failures(const struct run *r, struct text *line)
 {
@@ -22,7 +22,7 @@ static void add_failures(const struct run *r, struct text *line)
     if (failed) text_add(line, ")");
 }
 
-// What a run does after its search.
+// Adds the phase after the search to the line.
 static void add_phase(const struct run *r, struct text *line)
 {
     const struct final_run *f = &r->final;
@@ -34,7 +34,7 @@ static void add_phase(const struct run *r, struct text *line)
                  f->rounds.taken, f->rounds.planned > f->rounds.taken ? f->rounds.planned : f->rounds.taken);
 }
 
-// The line of progress, malloc'ed. What matters most comes first, because a narrow terminal cuts the rest.
+// The line of progress, malloc'ed. The most important figures come first, because a narrow terminal cuts off the rest.
 static char *describe(const struct run *r)
 {
     double elapsed = clock_now() - r->statistics.search_started;
@@ -99,13 +99,13 @@ static void report_trials(struct run *r)
 static void report_workers(struct run *r)
 {
     struct busy_figures busy = run_watch_figures(&r->watch);
-    if (r->pool.lockstep || busy.seconds < least_search) return; // in lockstep one thing follows the other
+    if (r->pool.lockstep || busy.seconds < least_search) return; // in lockstep nothing overlaps
     display_message(&r->display,
                     "GPUs were busy with candidates %.0f%% of the time, compilers %.0f%%, the driver %.0f%%",
                     100 * busy.gpus, isfinite(busy.compilers) ? 100 * busy.compilers : 0, 100 * busy.driver);
 }
 
-// The gain that more time is expected to bring.
+// Reports the gain to expect from more time.
 static void report_outlook(struct run *r)
 {
     uint64_t n = r->policy.stop.evaluations, size = space_size(r->job->space), left = size > n ? size - n : 0,

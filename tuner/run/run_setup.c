@@ -1,5 +1,5 @@
-// The beginning of a run: workers' greetings, the device, the space, the store, the job. Blocking, one step after the
-// other; from then on everything is the loop of tune.c.
+// The beginning of a run: workers' greetings, the device, the space, the store, the job. These steps block, one after
+// the other; everything after them happens in the loop of tune.c.
 #include "tuner/base/clock.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/protocol.h"
@@ -30,16 +30,16 @@ static int open_store(struct run *r, struct error *err)
     struct environment e = {.key = key,
                             .job = r->job->name,
                             .source_hash = r->setup.source_hash,
-                            .compiler = r->pool.first.compiler,
-                            .device = r->pool.first.device_name,
-                            .arch = r->pool.first.arch,
-                            .driver = r->pool.first.driver};
+                            .compiler = r->pool.compiler,
+                            .device = r->pool.device_name,
+                            .arch = r->pool.arch,
+                            .driver = r->pool.driver};
     autojson json_t *facts = run_environment_facts(r->job, r->setup.request, &e, r->pool.replay);
     autofree char *settings = environment_text(facts, err);
     if (!settings) return EXIT_ENVIRONMENT;
     environment_key(settings, key);
     e.settings = settings;
-    if (store_open(&r->store, r->options->files.store_path, true, err) || store_lock(r->store, err) ||
+    if (store_open(&r->store, r->options->store_path, true, err) || store_lock(r->store, err) ||
         store_use_environment(r->store, &e, err) || run_put_origin(r))
         return EXIT_ENVIRONMENT;
     r->search.store = r->store;
@@ -50,9 +50,9 @@ static int open_store(struct run *r, struct error *err)
 static void report_counters(struct run *r)
 {
     if (!r->options->counters) return;
-    if (r->pool.first.no_counters)
+    if (r->pool.no_counters)
         display_message(&r->display, "warning: no hardware counters: %s; tuning continues without them",
-                        r->pool.first.no_counters);
+                        r->pool.no_counters);
     for (size_t i = 0; i < r->job_answer.missing_count; i++)
         display_log(&r->display, "counter not available here: %s", r->job_answer.missing[i]);
 }
@@ -111,7 +111,7 @@ static void log_ceilings(struct run *r)
                 *memory ? memory : "memory unknown");
 }
 
-// The ceilings of the device that the job needs: measured once per environment.
+// Gets the ceilings of the device that the job needs, which are measured once per environment.
 static void measure_ceilings(struct run *r)
 {
     struct error err;
@@ -129,7 +129,7 @@ static void measure_ceilings(struct run *r)
         run_put_document(r, "ceilings", json_incref(document));
         log_ceilings(r);
     } else {
-        if (!answer) // it died, is late or sends invalid messages: another one is started
+        if (!answer) // it died, is late or sent invalid messages; start another one
             slot_stop(&r->pool.gpus[r->pool.first_gpu]);
         display_log(&r->display, "no ceilings: %s",
                     !answer        ? err.message
@@ -138,7 +138,7 @@ static void measure_ceilings(struct run *r)
     }
 }
 
-// Trials that were committed but not yet counted when the last run ended.
+// Queues trials that were committed but not yet counted when the last run ended.
 static int resume_counts(struct run *r)
 {
     int64_t count = 0;
@@ -146,7 +146,7 @@ static int resume_counts(struct run *r)
     for (int64_t i = 0; i < count; i++) {
         struct trial trial;
         uint16_t config[SPACE_MAX_PARAMETERS];
-        struct error ignored; // a trial that is not in the present space is skipped
+        struct error ignored; // a trial that is not in the current space is skipped
         if (store_get(r->store, ids[i], &trial, &ignored) || space_parse(r->job->space, trial.config, config, NULL))
             continue;
         task_add(&r->policy, r->job->space, config, TASK_COUNT, TASK_UNKNOWN)->trial = ids[i];
@@ -154,7 +154,7 @@ static int resume_counts(struct run *r)
     return count < 0 ? -1 : 0;
 }
 
-// Workers, device, space, and the policy for so many workers.
+// Sets up workers, device, space, and the policy for that many workers.
 static int meet(struct run *r, struct error *err)
 {
     const struct tune_options *o = r->options;
@@ -163,14 +163,14 @@ static int meet(struct run *r, struct error *err)
                                      .counters = r->options->counters,
                                      .nvcc = r->job->code.compiler == JOB_NVCC,
                                      .nodes = o->pool,
-                                     .keep = o->files.cache,
+                                     .keep = o->cache,
                                      .probe_file = r->job->code.source,
                                      .user = r,
                                      .report = on_report,
                                      .progress = on_progress};
     uint64_t seed = o->seed >= 0 ? (uint64_t)o->seed : JOB_SEED;
     int status = pool_open(&r->pool, &settings, err);
-    if (!status) status = job_setup_space(&r->setup, &r->pool, r->job, o->files.cache, seed, err);
+    if (!status) status = job_setup_space(&r->setup, &r->pool, r->job, o->cache, seed, err);
     if (!status && r->pool.replay && recording_check(r->job, r->pool.recorded, err)) {
         error_prefix(err, "%s", o->device + strlen("replay:"));
         status = EXIT_USAGE;
@@ -185,7 +185,7 @@ static int meet(struct run *r, struct error *err)
     return 0;
 }
 
-// The job, known to the first GPU worker.
+// Makes the job known to the first GPU worker.
 static int set_up_workers(struct run *r, struct error *err)
 {
     autojson json_t *answer = NULL;
@@ -195,7 +195,7 @@ static int set_up_workers(struct run *r, struct error *err)
     return status;
 }
 
-// Turns a share of the ceiling, at which the search shall end, into a time.
+// Turns the share of the ceiling at which the search should end into a time.
 static int find_target(struct run *r, struct error *err)
 {
     struct stop_rules *rules = &r->policy.stop.rules;
@@ -216,8 +216,8 @@ static void collect_starts(struct run *r)
 {
     const struct start_list *starts = &r->search.starts;
     struct error err;
-    // A replay depends on its recording alone.
-    const bool shipped = !r->options->earlier.alone && !r->pool.replay;
+    // A replay depends only on its recording.
+    const bool shipped = !r->options->alone && !r->pool.replay;
     if (search_collect_starts(&r->search, r->options, shipped, &err))
         fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (starts->named)
@@ -227,7 +227,7 @@ static void collect_starts(struct run *r)
                                                    : "current kernel");
     if (starts->count > starts->named)
         display_log(&r->display, "the search begins with %zu winners of earlier jobs", starts->count - starts->named);
-    if (r->options->refresh) // these are measured, and nothing else
+    if (r->options->refresh) // only these are measured
         r->policy.settings.evaluations = (int64_t)r->policy.stop.evaluations + (int64_t)starts->count;
     if (r->options->refresh && !starts->count && !r->failure.set) {
         error_set(&err, "there is nothing to measure again: no results for another driver, device or version");
@@ -272,9 +272,8 @@ int run_setup(struct run *r)
     if (status) return status;
     search_begin(&r->search, r->setup.seed);
     display_log(&r->display, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s",
-                job->name, r->pool.first.device_name, r->pool.first.driver, r->pool.first.compiler,
-                r->pool.compiler_count, r->search.strategy_class->name, (unsigned long long)r->setup.seed,
-                r->options->files.store_path);
+                job->name, r->pool.device_name, r->pool.driver, r->pool.compiler, r->pool.compiler_count,
+                r->search.strategy_class->name, (unsigned long long)r->setup.seed, r->options->store_path);
     if (job_unverified(job)) display_message(&r->display, "%s", job_unverified(job));
     run_event_begin(r);
     double begin = clock_now();
@@ -288,7 +287,7 @@ int run_setup(struct run *r)
     take_baselines(r);
     measure_ceilings(r);
     if ((status = find_target(r, err))) return status;
-    policy_grow(&r->policy, r->pool.compiler_count, r->pool.gpu_count); // nodes have joined meanwhile
+    policy_grow(&r->policy, r->pool.compiler_count, r->pool.gpu_count); // nodes may have joined meanwhile
     if (r->pool.gpus[r->pool.first_gpu].state == GPU_READY) {
         gpu_checks_ready(&r->checks, r->pool.first_gpu);
         policy_gpu_ready(&r->policy, r->pool.first_gpu);
@@ -301,7 +300,7 @@ int run_setup(struct run *r)
 
 void run_release(struct run *r)
 {
-    run_live_end(r); // before the store's lock is
+    run_live_end(r); // before the store's lock is released
     run_watch_release(&r->watch);
     task_free_all(&r->policy);
     free(r->finished.list);

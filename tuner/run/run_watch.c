@@ -68,7 +68,7 @@ void run_watch_release(struct run_watch *w)
 
 // Shares -------------------------------------------------------------------------------------------------------------
 
-// Up to when each was last polled.
+// The sums up to the time at which each worker was last polled.
 static struct busy_sums sums_of(const struct run_watch *w)
 {
     struct busy_sums sums = {.all = w->at, .driver = w->driver};

@@ -1,9 +1,9 @@
 // The workers of a run: their states, how long each lasted, and how busy a search keeps GPUs, compilers and
-// the driver. For the live file and the document of kind "workers" in the store (run_documents.c), and for the summary
-// (run_report.c).
+// the driver. Used by the live file and the document of kind "workers" in the store (run_documents.c), and by the
+// summary (run_report.c).
 //
-// States are derived from the pool and the policy where one of them has changed. All workers are polled once a
-// second as well, for what happens without a decision (a worker starts, a node joins).
+// States are derived from the pool and the policy when one of them changes. In addition, all workers are polled once a
+// second, for events without a decision (a worker starts, a node joins).
 #pragma once
 
 #include "tuner/policy/policy.h"
@@ -19,7 +19,7 @@ enum usage_state {
     USAGE_COUNTING,
     USAGE_FINAL,
     USAGE_COMPILING,
-    USAGE_DISABLED, // it is not used any more
+    USAGE_DISABLED, // it is no longer used
     USAGE_LOST,     // with its node
     USAGE_STATES
 };
@@ -27,22 +27,22 @@ const char *usage_state_text(enum usage_state); // "setting up"
 
 struct worker_usage {
     enum usage_state state;
-    double born, since, seen; // s: first seen; in this state; accounted for until then
+    double born, since, seen; // s: when first seen; when this state began; accounted for until then
     double seconds[USAGE_STATES];
-    int64_t done, failed; // requests that were answered, or that ended the worker; those of them without a result
-    int64_t restarts;     // the worker died or was killed
-    double clock_mhz, temperature, power; // of a GPU, last known; NaN
+    int64_t done, failed;                 // requests that were answered or ended the worker; how many gave no result
+    int64_t restarts;                     // the worker died or was killed
+    double clock_mhz, temperature, power; // a GPU's last known values; NaN: none
 };
 
 void usage_init(struct worker_usage *, double now); // starting
-// Accounts for the time until now; from then on it is in this state. Time does not run backwards: an earlier `now`
-// counts as the last one.
+// Accounts for the time until now, and sets the state from then on. Time does not run backwards: a `now` that is
+// earlier than the last one is replaced by it.
 void usage_enter(struct worker_usage *, enum usage_state, double now);
-// Of what it was just busy with, so many seconds were idle: its answer waited to be read.
+// Moves so many seconds of its last busy time to idle, because its answer waited to be read.
 void usage_pending_answers(struct worker_usage *, double seconds);
 bool usage_is_busy(enum usage_state);
 double usage_busy_seconds(const struct worker_usage *);
-// Its share of the time since it was first seen, until the last usage_enter. NaN: no time has passed.
+// The busy share of the time from when it was first seen until the last usage_enter. NaN: no time has passed.
 double usage_share(const struct worker_usage *);
 
 enum watch_phase { WATCH_SETTING_UP, WATCH_SEARCH, WATCH_FINAL, WATCH_PHASES };
@@ -54,14 +54,14 @@ struct watched_workers {
 
 // Seconds since the run began.
 struct busy_sums {
-    double all, driver;          // of time; in which the driver did not wait
-    double gpus, measuring;      // of GPUs: all, and with a candidate, without the time for which its answer waited
-    double compilers, compiling; // of compilers that are there: all, and busy
+    double all, driver;          // all time; time in which the driver did not wait
+    double gpus, measuring;      // GPU time: all; with a candidate, without its answer's wait
+    double compilers, compiling; // time of available compilers: all; busy
 };
 
 // The shares of the search's time in which they were busy; NaN where unknown.
 struct busy_figures {
-    double seconds; // of search
+    double seconds; // of the search
     double gpus, compilers, driver;
 };
 
@@ -70,10 +70,10 @@ struct run_watch {
     const struct policy *policy;
     struct watched_workers gpus, compilers;
     struct busy_sums before, after; // the search
-    bool waits;                     // the driver, for its workers
-    double at, driver;              // accounted for until then; s for which it did not
+    bool waits;                     // the driver waits for its workers
+    double at, driver;              // accounted for until then; s for which the driver did not wait
     enum watch_phase phase;
-    double phase_began, seconds[WATCH_PHASES]; // those of phases that are over
+    double phase_began, seconds[WATCH_PHASES]; // s of phases that are over
     double next_look;
 };
 
@@ -83,8 +83,8 @@ void run_watch_phase(struct run_watch *, enum watch_phase);
 void run_watch_waits(struct run_watch *, bool);     // whether the driver waits from now on
 void run_watch_gpu(struct run_watch *, size_t gpu); // its state may have changed
 void run_watch_compiler(struct run_watch *, size_t compiler);
-void run_watch_poll(struct run_watch *, double now);                  // at all of them, where that is due
-void run_watch_answered(struct run_watch *, size_t gpu, double took); // before the policy knows of it
+void run_watch_poll(struct run_watch *, double now);                  // polls all workers, when due
+void run_watch_answered(struct run_watch *, size_t gpu, double took); // call before the policy is told
 // A GPU is done with a candidate; `answer` may be NULL.
 void run_watch_measured(struct run_watch *, size_t gpu, bool failed, const struct trial_answer *answer);
 void run_watch_compiled(struct run_watch *, size_t compiler, bool failed);

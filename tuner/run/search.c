@@ -6,7 +6,7 @@
 
 // The best ------------------------------------------------------------------------------------------------------------
 
-// The best, not the baseline.
+// Forgets the best, but not the baseline.
 static void forget_best(struct incumbent *b)
 {
     free(b->config);
@@ -29,7 +29,7 @@ void incumbent_release(struct incumbent *b)
     incumbent_init(b);
 }
 
-// With a kernel for each problem, the best is what the best kernels of all of them do together.
+// With a kernel for each problem, the best is the combination of the best kernels of all problems.
 static bool take_each(struct incumbent *b, const struct job *job, const double *times, size_t *problem)
 {
     *problem = job->tuned_count;
@@ -200,7 +200,7 @@ static int take_best(void *user, const struct trial *trial)
     size_t problem;
     if (!search_read(s, trial, &x, config, times)) return 0;
     incumbent_take(&s->incumbent, s->job, x.objective, times, x.text, x.trial, &problem);
-    return s->job->search.objective != OBJECTIVE_EACH; // the first is the best
+    return s->job->search.objective != OBJECTIVE_EACH; // the first one is the best, unless "each"
 }
 
 int search_find_best(struct search *s, struct error *err)

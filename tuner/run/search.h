@@ -1,5 +1,5 @@
-// The search of a run: the strategy, what it begins with, the results reported to it, and the best so far. It
-// knows no workers.
+// The search of a run: the strategy, the configurations it begins with, the results reported to it, and the best so
+// far. It does not deal with workers.
 #pragma once
 
 #include "search/strategies/strategy.h"
@@ -9,23 +9,24 @@
 #include "tuner/store/store.h"
 #include "tuner/watch/display.h"
 
-// The best that a search has found so far, and what it is compared with.
+// The best result of a search so far, and the baseline that it is compared with.
 struct incumbent {
     double objective;               // s; INFINITY before the first valid result
-    double times[JOB_MAX_PROBLEMS]; // by tuned problem; with a kernel for each problem the best of each
-    char *config;                   // NULL before the first; with a kernel for each problem the latest of them
+    double times[JOB_MAX_PROBLEMS]; // by tuned problem; with objective "each", the best of each problem
+    char *config;                   // NULL before the first; with objective "each", the latest of the best
     int64_t trial;
-    double baseline; // objective of the first baseline that is available; NAN
+    double baseline; // objective of the first available baseline; NAN: none
     char *baseline_name;
 };
 
 void incumbent_init(struct incumbent *);
 void incumbent_release(struct incumbent *);
-// A valid result. True where it is better; *problem (objective "each") is then the first one on which it is.
+// Takes a valid result. Returns true if it is better; with objective "each", *problem is then the first problem on
+// which it is better.
 bool incumbent_take(struct incumbent *, const struct job *, double objective, const double *times, const char *config,
                     int64_t trial, size_t *problem);
-// What the stop rules look at: the result's objective, or with a kernel for each problem what it and all before it come
-// to together.
+// The value for the stop rules: the result's objective or, with objective "each", the objective of the best times from
+// this result and all earlier ones.
 double incumbent_together(const struct incumbent *, const struct job *, double objective, const double *times);
 void incumbent_set_baseline(struct incumbent *, const char *name, double objective);
 
@@ -33,8 +34,8 @@ void incumbent_set_baseline(struct incumbent *, const char *name, double objecti
 struct start_list {
     size_t count, next;
     uint16_t configs[TUNE_STARTS][SPACE_MAX_PARAMETERS];
-    size_t named;    // of them, those that the job names, which come first
-    size_t left_out; // beyond TUNE_STARTS
+    size_t named;    // number of them that the job names; these come first
+    size_t left_out; // number of those beyond TUNE_STARTS
 };
 
 // Results from elsewhere from which the strategy's model learns.
@@ -60,7 +61,7 @@ struct search {
     struct prior_list priors;
     struct reported_trials reported;
     struct incumbent incumbent;
-    int64_t counts[STATUS_COUNT]; // of the trials that were reported, by status
+    int64_t counts[STATUS_COUNT]; // numbers of reported trials, by status
 };
 
 // A trial's result. Borrowed.
@@ -71,22 +72,24 @@ struct search_result {
     enum trial_status status;
     double objective;
     const double *times; // by tuned problem
-    bool retry;          // the second try of one that crashed; the search is over
+    bool retry;          // the second try of a trial that crashed; the search is over
 };
 
 void search_init(struct search *, const struct job *, struct policy *);
 void search_release(struct search *);
-// Makes the strategy, of the class that was chosen.
+// Creates the strategy, of the chosen class.
 void search_begin(struct search *, uint64_t seed);
 
-// The next configuration to try. False: there is none now, and the policy knows it, or it has a result already.
+// The next configuration to try. False if there is none now (the policy has been informed), or if the configuration
+// already has a result.
 bool search_propose(struct search *, uint16_t *config);
-void search_rank(struct search *); // the trials that wait for a GPU
-// Tells strategy and policy. True where it is the best so far; *problem is then the first on which it is.
+void search_rank(struct search *); // ranks the trials that wait for a GPU
+// Reports a result to strategy and policy. True if it is the best so far; *problem is then the first problem on which
+// it is.
 bool search_take(struct search *, const struct search_result *, size_t *problem);
 bool search_has_reported(const struct search *, int64_t trial);
-// Reads a trial of the store. False where the job file lacks its values, or its configuration is not valid. *config and
-// *times have room for SPACE_MAX_PARAMETERS and JOB_MAX_PROBLEMS.
+// Reads a trial of the store. False if the job file lacks its values, or its configuration is not valid. config and
+// times have room for SPACE_MAX_PARAMETERS and JOB_MAX_PROBLEMS.
 bool search_read(const struct search *, const struct trial *, struct search_result *, uint16_t *config, double *times);
 // Finds the best in the store, after verdicts.
 int search_find_best(struct search *, struct error *);
@@ -96,15 +99,15 @@ int search_knows_all(struct search *, struct error *);
 // starts.c.
 int search_collect_starts(struct search *, const struct tune_options *, bool shipped, struct error *);
 // priors.c.
-// What a file's results say about this space. From a store, those of the environment with this key, or with NULL of the
-// one that was used last. NULL with a message that begins with the path: the file is damaged, its format is unknown, or
-// nothing can be learnt from it.
+// The prior for this space from a file's results. In a store, these are the results of the environment with this key
+// or, if NULL, of the one that was used last. Returns NULL with a message that begins with the path if the file is
+// damaged, its format is unknown, or nothing can be learnt from it.
 struct prior *prior_file_read(const char *path, const char *environment, const struct space *, struct error *);
-// The priors of a search: from --prior, and unless `replay` from the store's other environments and the stores next to
-// it. Before search_begin.
+// Collects the priors of a search: from --prior and, unless `replay`, from the store's other environments and the
+// stores next to it. Call before search_begin.
 void search_collect_priors(struct search *, const struct tune_options *, const struct environment *own, bool replay,
                            struct display *);
-// retry.c: after the search, candidates that crashed once and may be among so many finalists. Adds their tasks, at most
-// SEARCH_RETRIES. Returns how many, or -1 with a message.
+// retry.c: after the search, adds tasks for candidates that crashed once and may be among the `places` finalists, at
+// most SEARCH_RETRIES. Returns their number, or -1 with a message.
 enum { SEARCH_RETRIES = 3 };
 int search_retry(struct search *, size_t places, struct display *, struct error *);

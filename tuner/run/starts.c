@@ -1,11 +1,11 @@
-// Where a search may begin: the job's present kernel and its fallback, and winners of earlier jobs, for another device,
-// problem or version of the source, TUNE_STARTS in all. They are measured like any proposal, never trusted; the
-// strategy gets their results without having asked for them.
+// Configurations that a search begins with: the job's current kernel and its fallback, and winners of earlier jobs for
+// another device, problem or version of the source, TUNE_STARTS in all. They are measured like any proposal, never
+// trusted. Their results are reported to the strategy although it did not propose them.
 #include "tuner/job/shipped.h"
 #include "tuner/run/search.h"
 
-// A configuration of a job that may have had other parameters: parameters that this space lacks are left out, those
-// that the text lacks get their first value. Returns 0, or -1 when the result is not in this space.
+// Adapts a configuration of a job that may have had other parameters. Parameters that this space lacks are left out;
+// those that the text lacks get their first value. Returns 0, or -1 when the result is not in this space.
 static int adapt(const struct space *space, const char *text, uint16_t *config)
 {
     memset(config, 0, space_parameter_count(space) * sizeof *config);
@@ -61,7 +61,7 @@ static int add_shipped(struct search *s, struct error *err)
 
 int search_collect_starts(struct search *s, const struct tune_options *o, bool shipped, struct error *err)
 {
-    // Those that the job names come first, so that a short run has them too.
+    // Those that the job names come first, so that even a short run measures them.
     add_named(s, job_current(s->job));
     add_named(s, &s->job->others.fallback);
     s->starts.named = s->starts.count;

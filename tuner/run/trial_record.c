@@ -1,5 +1,5 @@
-// A candidate's trial as it goes into the store: what the compiler, the driver and the GPU worker know of it, put
-// together. Which figures these are is the table of fields (tuner/trial/trial_field.h).
+// Builds a candidate's trial for the store, from the results of the compiler, the driver and the GPU worker. The table
+// of fields (tuner/trial/trial_field.h) lists its figures.
 #include "tuner/run/run.h"
 #include "tuner/trial/trial_field.h"
 
@@ -22,8 +22,8 @@ static void describe_stages(const struct run *r, struct finished_trial *f, const
 {
     const struct task *t = f->task;
     struct trial_stage *stages = arena_new(&f->memory, t->launch_count * sizeof *stages);
-    size_t count = job_setup_stages(r->job, &r->pool.first.limits, &t->compiled, t->launches, t->launch_count, stages);
-    for (size_t i = 0; answer && i < answer->stage_count; i++) { // as the GPU driver counts it
+    size_t count = job_setup_stages(r->job, &r->pool.limits, &t->compiled, t->launches, t->launch_count, stages);
+    for (size_t i = 0; answer && i < answer->stage_count; i++) { // as the GPU driver reports it
         const struct stage_answer *reported = &answer->stages[i];
         bool known =
             reported->stage >= 0 && (size_t)reported->stage < count && reported->problem == t->launches[0].problem;

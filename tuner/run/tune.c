@@ -9,17 +9,18 @@
 #include "tuner/base/interrupt.h"
 #include "tuner/run/run.h"
 
-enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are checked
-// s of taking answers, and of doing what follows from them, in one go. What a few answers call for (one proposal for
-// each, and that a model learns now and then) is done before the next are taken: else all GPUs would wait for the last.
+enum { LONGEST_WAIT = 200 }; // ms between drawing progress and checking deadlines
+// The longest time per turn (s) for taking answers, and for the work that follows from them. The work for a few answers
+// (one proposal for each, and sometimes updating a model) is done before more are taken; otherwise all GPUs would wait
+// for the last one.
 static const double longest_taking = 5e-3, longest_doing = 10e-3;
-static const double first_result = 2;  // s of a search that has no valid result, however little time there is
-static const double count_share = 0.1; // of the time, that counting may take after the search
+static const double first_result = 2;  // s for a search without a valid result, however little time is left
+static const double count_share = 0.1; // share of the time that counting may take after the search
 
-// The turns of the loop.
+// The state of the loop's turns.
 struct turns {
     double polled;        // when workers were last polled
-    bool pending_answers; // what they said was not all taken then
+    bool pending_answers; // some answers were not taken then
 };
 
 static void propose(struct run *r)
@@ -27,7 +28,7 @@ static void propose(struct run *r)
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (!search_propose(&r->search, config)) return;
     policy_clock(&r->policy, clock_now());
-    // The strategy may propose a start that is in flight already: its result is reported anyway.
+    // The strategy may propose a start that is in flight already; its result is reported anyway.
     if (!task_in_flight(&r->policy, r->job->space, config)) run_add_proposal(r, config);
 }
 
@@ -39,7 +40,7 @@ static void forget(struct run *r, struct task *t)
     task_drop(&r->policy, t);
 }
 
-// The worker that an action is about does something else now.
+// Updates the state of the worker that an action is about.
 static void watch_worker(struct run *r, const struct policy_action *action)
 {
     if (action->worker == POLICY_NO_WORKER) return;
@@ -120,7 +121,7 @@ static void take(struct run *r, const struct pool_event *event)
     }
 }
 
-// Nodes come and go.
+// Tells the policy which workers there are now, since nodes come and go.
 static void tell_workers(struct run *r)
 {
     if (!r->pool.remote.node_count) return;
@@ -133,8 +134,8 @@ static void tell_workers(struct run *r)
         final_move(&r->final);
 }
 
-// Takes the workers' answers, as many as a turn takes. Finished trials are committed together, and then reported;
-// one by one in lockstep, where the sequence must not depend on the time.
+// Takes as many of the workers' answers as one turn allows. Finished trials are committed together and then reported.
+// In lockstep this happens one by one, because the sequence must not depend on the time.
 static void take_events(struct run *r, struct turns *turns)
 {
     struct pool_event event;
@@ -168,8 +169,8 @@ static void wait_for_workers(struct run *r, struct turns *turns, double until)
     turns->polled = clock_now();
 }
 
-// When the search has to end so that the rest of the run has its time. Without a valid result it continues to the end,
-// and for a while in any case: there must be something to decide.
+// Sets when the search has to end so that enough time is left for the rest of the run. Without a valid result it uses
+// all the time, and some seconds in any case, because the final needs a candidate.
 static void limit_search(struct run *r)
 {
     const struct tune_options *o = r->options;
@@ -180,14 +181,14 @@ static void limit_search(struct run *r)
     struct final_size size = final_size(&r->final);
     bool decides = o->final && !r->pool.replay;
     double latest = decides ? left - final_clock_reserve(clock, &size, left) : left, end = latest;
-    end -= 2 * clock->trial; // a GPU worker has two requests
+    end -= 2 * clock->trial; // a GPU worker has up to two requests
     end -= fmin(run_count_seconds(r), count_share * left);
     if (o->search_time > 0) end = fmin(end, o->search_time);
     if (!isfinite(r->search.incumbent.objective)) end = fmax(left, first_result);
     policy_limit(&r->policy, fmax(end, 1e-6), fmax(latest, 1e-6));
 }
 
-// Until the policy is done, the run fails, or a second interrupt ends it.
+// Runs the loop until the policy is done, the run fails, or a second interrupt ends it.
 static void follow_policy(struct run *r)
 {
     enum search_end end = r->policy.end;
@@ -209,7 +210,7 @@ static void follow_policy(struct run *r)
     }
 }
 
-// s that a final is expected to take as it is planned.
+// s that a final is expected to take as planned.
 static double time_to_decide(struct run *r)
 {
     struct final_size size = final_size(&r->final);
@@ -234,7 +235,7 @@ static void follow_search(struct run *r)
     if (added > 0) follow_policy(r);
 }
 
-// Of the finalists' tasks that there are; in all processes.
+// Races the current tasks of the finalists, in all processes.
 static void race(struct run *r)
 {
     policy_begin_final(&r->policy);
@@ -249,7 +250,8 @@ static enum final_outcome time_builds(struct run *r)
     return builds_finish(&r->final) == FINAL_AGAIN ? FINAL_AGAIN : FINAL_DECIDED;
 }
 
-// Whether it says who wins, if anything can. A final without a winner takes at least one entry out of the next one.
+// Holds finals until one decides the winner. False if there are valid results but no decision. A final without a winner
+// excludes at least one entry from the next one.
 static bool decide(struct run *r)
 {
     enum final_outcome outcome = FINAL_AGAIN;
@@ -342,11 +344,12 @@ static void tell_outcome(struct run *r, uint64_t before, struct tune_outcome *ou
         isfinite(now) && out->seconds > 0 ? fmin(isfinite(then) ? log(then / now) : 1, 1) / (0.5 * out->seconds) : 0;
 }
 
-// From the stored results to the end of the search, and its report.
+// From reporting the stored results to the end of the search and its report.
 static void search(struct run *r, struct tune_outcome *outcome)
 {
     struct error err;
-    // In lockstep, stored results come in their turn, which takes proposals: unless nothing is left to propose.
+    // In lockstep, a stored result is reported when it is proposed. If nothing is left to propose, all are reported at
+    // once.
     int all = r->pool.lockstep && !r->options->finish ? search_knows_all(&r->search, &err) : 1;
     if (all < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (all) run_replay_stored(r);

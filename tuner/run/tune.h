@@ -1,4 +1,4 @@
-// Running a tuning job: the loop that keeps compilers and GPUs busy and commits every finished trial.
+// Runs a tuning job: the loop that keeps compilers and GPUs busy and commits every finished trial.
 #pragma once
 
 #include "search/model/stop.h"
@@ -18,47 +18,47 @@ struct tune_options {
         const char *cache;      // folder of the compile cache
         bool cache_given;       // on the command line
     } files;
-    double time;         // s until the whole run has ended; 0: no limit
-    double search_time;  // s that the search may take, whatever time is left; 0: no limit
-    int64_t evaluations; // in all, earlier runs included; 0: no limit
+    double time;         // s for the whole run; 0: no limit
+    double search_time;  // s for the search, even if more time is left; 0: no limit
+    int64_t evaluations; // limit in all, earlier runs included; 0: no limit
     struct stop_rules stop;
-    int64_t workers; // compilers; 0: one a core
+    int64_t workers; // number of compilers; 0: one per core
 
     struct { // earlier results; borrowed
         // Recorded spaces and stores that the strategy's model learns from, at most PRIOR_MOST.
         size_t prior_count;
         const char *const *priors;
         bool alone; // it learns only from these, not from stores
-        // Configurations to measure first, winners of related jobs ("A=1,B=x"), the most promising first: those that
-        // are not in the space are left out, and those beyond TUNE_STARTS.
+        // Configurations to measure first, winners of related jobs ("A=1,B=x"), the most promising first. Those that
+        // are not in the space, or beyond TUNE_STARTS, are left out.
         size_t start_count;
         const char *const *starts;
     } earlier;
     const char *strategy; // NULL: the job's
     int64_t seed;         // -1: the job's
     bool counters, final; // count, decide a final
-    bool finish;          // no search: the final of what the store has
-    bool refresh;         // no search: only what a search would begin with is measured
-    bool checks;          // the winner under compute-sanitizer, and nvcc's build of it
+    bool finish;          // no search: a final of the store's results
+    bool refresh;         // no search: measure only the configurations that a search would begin with
+    bool checks;          // run compute-sanitizer and nvcc's build of the winner
     bool quiet;           // no progress
-    // The events of the run go here, in place of the summary on stdout; NULL: no events. Borrowed.
+    // The run's events go here, instead of the summary on stdout; NULL: no events. Borrowed.
     struct event_stream *events;
 };
 
 // The outcome of a run, for callers that run several.
 struct tune_outcome {
-    double best, baseline; // objectives: s; best INFINITY and baseline NAN where there is none
+    double best, baseline; // objectives, s; if there is none, best is INFINITY and baseline NAN
     char *best_config;     // NULL where there is none
-    char *baseline_name;   // of the baseline
-    int64_t evaluations;   // in all
+    char *baseline_name;   // name of that baseline
+    int64_t evaluations;   // number in all
     double seconds;        // of this run's search
-    double gain;           // per second, relative: what the second half of this run's evaluations gained
-    bool exhausted;        // the space, or what the job allows, is used up: more time is useless
+    double gain;           // relative gain per second in the second half of this run's evaluations
+    bool exhausted;        // the space, or the job's limit, is used up; more time is useless
     double finish;         // s that a final of the job and its checks are expected to take
     bool unchecked;        // there was no time for compute-sanitizer, nvcc's build or energy
 };
 
-void tune_outcome_init(struct tune_outcome *); // as for a job that was not run
+void tune_outcome_init(struct tune_outcome *); // the outcome of a job that was not run
 void tune_outcome_release(struct tune_outcome *);
 
 // Tunes. Progress and messages on stderr, the summary on stdout. Returns an exit status (protocol.h); the message, if

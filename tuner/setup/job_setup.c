@@ -9,14 +9,14 @@
 #include "tuner/setup/work_bounds.h"
 #include "tuner/trial/trial_field.h"
 
-static const double build_share = 0.25; // of the command's time
+static const double build_share = 0.25; // share of the command's time
 
 int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *job, const char *cache, uint64_t seed,
                     struct error *err)
 {
     *s = (struct job_setup){.job = job, .cache = cache, .seed = seed};
     autofree char *parent = text_directory(cache);
-    mkdir(parent, 0777); // "out" of "out/cache"; if it cannot be made, nor can the cache
+    mkdir(parent, 0777); // "out" for "out/cache"; if it cannot be created, neither can the cache
     if (mkdir(cache, 0777) && errno != EEXIST)
         return error_set(err, "cannot make the compile cache '%s': %s", cache, strerror(errno)), EXIT_ENVIRONMENT;
     if (job_build_space(job, &pool->first.limits, err) || request_source_hash(job, s->source_hash, err))
@@ -24,8 +24,8 @@ int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *j
     return 0;
 }
 
-// Which kernels of support.cu there are: those for the types of the job's buffers. In the order of the types, because
-// the cache's key depends on it.
+// Selects the kernels of support.cu: those for the types of the job's buffers, in the order of the types, because the
+// cache's key depends on it.
 static json_t *support_defines(const struct job *job)
 {
     json_t *defines = json_object();
@@ -60,8 +60,8 @@ static bool is_needed(const struct job *job, const struct implementation *m)
     return m == &job->others.reference || m == job_current(job);
 }
 
-// What a compiler made of an implementation. Without the reference and the current kernel the run cannot continue; any
-// other costs no more than itself.
+// Reads a compiler's answer for an implementation. Without the reference or the current kernel the run cannot continue;
+// any other implementation is only left out.
 static int read_implementation(const struct job *job, const struct implementation *m, const json_t *answer,
                                struct error *err)
 {
@@ -73,7 +73,7 @@ static int read_implementation(const struct job *job, const struct implementatio
     return EXIT_USAGE;
 }
 
-// Says what does not compile; NULL: the worker's own kernels.
+// Prefixes the error with what does not compile. `m` NULL: the worker's own kernels.
 static void name_culprit(const struct job *job, const struct implementation *m, struct error *err)
 {
     bool library = m && m->kind == IMPLEMENTATION_LIBRARY;
@@ -98,7 +98,7 @@ static json_t *request_of(const struct job_setup *s, const struct worker_pool *p
     return request;
 }
 
-// Compiles all that is needed before any candidate, at the same time: the worker's own kernels and implementations.
+// Compiles everything that is needed before any candidate, in parallel: the worker's own kernels and implementations.
 static int compile_helpers(struct job_setup *s, struct worker_pool *pool, struct error *err)
 {
     enum { OWN = 2, MOST = OWN + JOB_SETUP_IMPLEMENTATIONS };
@@ -132,7 +132,7 @@ static int compile_helpers(struct job_setup *s, struct worker_pool *pool, struct
     return status;
 }
 
-// The job with drawn sizes, of which those stay that can be described.
+// Creates the job with drawn sizes. Keeps only the sizes for which a request can be made.
 static void draw_sizes(struct job_setup *s, const struct worker_pool *pool)
 {
     struct job *drawn = pool->replay ? NULL : job_draw_sizes(s->job);
@@ -174,13 +174,13 @@ void job_setup_release(struct job_setup *s)
     *s = (struct job_setup){0};
 }
 
-// What is the same of a job and its drawn sizes.
+// Adds the members that a job and its drawn sizes have in common.
 static void add_files(const struct job_setup *s, json_t *request)
 {
     if (s->support.cubin) json_object_set_new(request, "support", json_string(s->support.cubin));
     if (s->ceilings.cubin) json_object_set_new(request, "ceilings", json_string(s->ceilings.cubin));
     json_object_set_new(json_object_get(request, "reference"), "cache",
-                        json_string(s->cache)); // where expected values may be kept
+                        json_string(s->cache)); // where expected values may be cached
 }
 
 json_t *job_setup_for_gpu(const struct job_setup *s, bool counters, const char *more, bool with_sizes)
@@ -236,8 +236,8 @@ enum compile_result compile_result_read(const json_t *answer, const struct job *
     return changed ? COMPILE_SOURCE_CHANGED : COMPILE_IMPOSSIBLE;
 }
 
-// A configuration that leaves out every stage for a problem cannot compute it. That is fine where every problem may
-// have a kernel of its own, as long as there is a tuned one that it can do.
+// A configuration that leaves out every stage for a problem cannot compute it. With objective "each" that is fine, as
+// long as there is a tuned problem that it can compute.
 static int does_too_little(const struct job *job, const struct planned_launch *launches, size_t count,
                            struct error *err)
 {
@@ -273,8 +273,8 @@ static int check_compiled(const struct job *job, const uint16_t *config, const s
     return job_check_compiled(job, config, &facts, reason);
 }
 
-// Appends the launches on those drawn sizes that the candidate can be launched on. The header's expressions are the
-// same, so that it refuses the others.
+// Appends the launches on those drawn sizes for which the candidate can be launched. The generated header uses the same
+// expressions, so it refuses the others.
 static void add_drawn(const struct job *drawn, const struct device_limits *limits, const uint16_t *config,
                       const struct compiled *compiled, json_t *problems)
 {

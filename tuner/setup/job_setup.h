@@ -1,4 +1,4 @@
-// A job made ready for the workers of a pool: its space, its source's hash, what has to be compiled before any
+// A job made ready for the workers of a pool: its space, its source's hash, everything that is compiled before any
 // candidate, and the request that sets a GPU worker up.
 #pragma once
 
@@ -12,52 +12,54 @@ struct job_setup {
     struct job *job;
     const char *cache; // folder of the compile cache
     uint64_t seed;
-    double time; // s, of the whole command, of which a quarter may pass until baselines are built; 0: no limit
+    double time; // s for the whole command; baselines must be built in a quarter of it; 0: no limit
     char source_hash[HASH_TEXT_SIZE];
     struct compiled support, ceilings;          // the worker's own kernels
-    json_t *answers[JOB_SETUP_IMPLEMENTATIONS]; // of compilers, as request_job takes them
-    json_t *request;                            // request_job's
-    json_t *sizes;                              // of drawn sizes (job_sizes.c); NULL: none
+    json_t *answers[JOB_SETUP_IMPLEMENTATIONS]; // compilers' answers, as request_job takes them
+    json_t *request;                            // result of request_job
+    json_t *sizes;                              // request for drawn sizes (job_sizes.c); NULL: none
 };
 
-// The first half: makes the cache's folder, builds the job's space for the pool's device, hashes the source. 0, or an
-// exit status with a message. `job` and `cache` are borrowed. The caller releases in either case.
+// The first half: makes the cache's folder, builds the job's space for the pool's device, hashes the source. Returns 0,
+// or an exit status with a message. `job` and `cache` are borrowed. The caller releases in either case.
 int job_setup_space(struct job_setup *, struct worker_pool *, struct job *, const char *cache, uint64_t seed,
                     struct error *);
-// The second half: compiles the worker's own kernels and the reference, and works the request out. The same errors.
+// The second half: compiles the worker's own kernels and the reference, and creates the request. Returns the same
+// values.
 int job_setup_request(struct job_setup *, struct worker_pool *, struct error *);
 void job_setup_release(struct job_setup *);
 
-// What a GPU worker is set up with. With `counters` it counts `more` (unless that is NULL) and the job's metrics. With
-// `sizes` it verifies drawn ones. A new reference.
+// The request that sets a GPU worker up. With `counters`, the worker counts `more` (unless that is NULL) and the job's
+// metrics. With `sizes`, it verifies drawn sizes. New reference.
 json_t *job_setup_for_gpu(const struct job_setup *, bool counters, const char *more, bool sizes);
 
-// The compile request for a configuration whose text it is. The compiler ends by itself at the job's deadline; it is
-// killed COMPILE_GRACE seconds later. `by_nvcc`: nvcc builds it, whatever the job says.
+// The compile request for a configuration; `text` is its text. The compiler ends by itself at the job's deadline; it is
+// killed COMPILE_GRACE seconds later. `by_nvcc`: nvcc builds it even if the job uses another compiler.
 enum { COMPILE_GRACE = 10 };
 json_t *job_setup_compile(const struct job_setup *, const struct worker_pool *, const uint16_t *config,
                           const char *text, bool by_nvcc);
 
-// What a compiler's answer means for a candidate.
+// The meaning of a compiler's answer for a candidate.
 enum compile_result {
     COMPILE_DONE,
-    COMPILE_FAILED,         // the candidate's own fault
+    COMPILE_FAILED,         // because of the candidate itself
     COMPILE_SOURCE_CHANGED, // the template has changed since it was hashed: every other candidate would fail too
     COMPILE_IMPOSSIBLE,     // the compiler cannot work, or its answer does not follow the protocol
 };
-// Of COMPILE_FAILED fills the candidate's status. Whatever is not COMPILE_DONE has its reason in *reason, which is
-// borrowed from the answer, or from `text`.
+// For COMPILE_FAILED, fills in the candidate's status. Except for COMPILE_DONE, *reason is set; it is borrowed from the
+// answer or from `text`.
 enum compile_result compile_result_read(const json_t *answer, const struct job *, struct compiled *,
                                         enum trial_status *, const char **reason, struct error *text);
 
-// The stages of the first of these launches' problems, with the compiler's figures and the theoretical occupancy, into
-// `stages`, which has room for `count`. They are the same kernels for the other problems. Returns how many.
+// Fills `stages`, which has room for `count`, with the stages of the first launch's problem, with the compiler's
+// figures and the theoretical occupancy. The kernels are the same for the other problems. Returns their number.
 size_t job_setup_stages(const struct job *, const struct device_limits *, const struct compiled *,
                         const struct planned_launch *, size_t count, struct trial_stage *stages);
 
-// The launches of a compiled candidate on every problem, worked out and checked against the device. 0; or -1 with the
-// reason why it is pruned. *problems is as from request_problems (new reference), *launches malloc'ed. The launches on
-// drawn sizes follow only in *problems, without those that its expressions or the device do not allow.
+// Computes the launches of a compiled candidate on every problem, and checks them against the device. Returns 0, or -1
+// with the reason why it is pruned. *problems is as from request_problems (new reference), and *launches is malloc'ed.
+// Launches on drawn sizes are appended only to *problems, except those that the job's expressions or the device do not
+// allow.
 int job_setup_launches(const struct job *, const struct device_limits *, const uint16_t *config,
                        const struct compiled *, json_t **problems, struct planned_launch **launches, size_t *count,
                        struct error *reason);

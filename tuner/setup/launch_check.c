@@ -10,7 +10,7 @@ int64_t blocks_per_sm(const struct device_limits *d, int64_t threads, int64_t re
     int64_t by_warps = d->threads_per_sm / d->warp_size / warps;
     if (by_warps < blocks) blocks = by_warps;
     if (registers > 0) {
-        // Each of the four partitions of an SM has a quarter of the registers and gives them to whole warps.
+        // Each of the four partitions of an SM has a quarter of the registers and allocates them to whole warps.
         int64_t warp_registers = fn_round_up(registers * d->warp_size, 256);
         int64_t by_registers = d->registers_per_sm / 4 / warp_registers * 4 / warps;
         if (by_registers < blocks) blocks = by_registers;

@@ -20,12 +20,12 @@ static json_t *ask_new(const char *variable, const char *program, char *device, 
         answer = worker_ask(&w, request, PROBE_TIMEOUT, err);
     bool wrong = answer && greets && greeting_check(answer, err);
     if (wrong) error_prefix(err, "%s", path);
-    json_object_del(answer, "protocol"); // of no use to others
+    json_object_del(answer, "protocol"); // callers do not need it
     worker_stop(&w, 2);
     return wrong ? NULL : json_incref(answer);
 }
 
-// The GPU worker's answer, which has `member` unless it says why not.
+// The GPU worker's answer. It must have `member`, or a reason why not.
 static json_t *ask_gpu(char *device, json_t *request, const char *member, const char *why, struct error *err)
 {
     autojson json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", device, request, err);
@@ -58,7 +58,7 @@ json_t *probe_compiler(json_t *request, struct error *err)
     return ask_new("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile", NULL, request, err);
 }
 
-// What a worker says of itself, empty if it cannot work. Kept, since a command may show many jobs.
+// A worker's hello, empty if it cannot work. It is kept, since a command may show many jobs.
 static const json_t *known_worker(int gpu, const char *compiler)
 {
     static json_t *known;

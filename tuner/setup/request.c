@@ -1,12 +1,12 @@
-// See request.h: the "job" request, with problems, their buffers, and implementations that are no candidates, which GPU
-// workers get by one record (tuner/protocol/job_message.h).
+// See request.h: the "job" request, with problems, their buffers, and implementations that are not candidates. GPU
+// workers get them in one record (tuner/protocol/job_message.h).
 #include "tuner/setup/request.h"
 
 #include "tuner/base/entropy.h"
 #include "tuner/base/input_file.h"
 #include "tuner/protocol/job_message.h"
 
-// What the job calls a role of the reference's operation.
+// The job's name for a role of the reference's operation.
 static const char *bound_name(const struct job *job, const char *role)
 {
     for (size_t i = 0; i < job->others.reference.binding_count; i++)
@@ -15,7 +15,7 @@ static const char *bound_name(const struct job *job, const char *role)
     return role;
 }
 
-// Buffers: shapes, fills, images, and what is compared ----------------------------------------------------------------
+// Buffers: shapes, fills, images, and compared parts ------------------------------------------------------------------
 
 static struct fill_request *describe_fill(struct arena *memory, enum fill_kind kind, double low, double high)
 {
@@ -72,8 +72,8 @@ static int describe_compared(const struct buffer *b, const int64_t *values, stru
     return 0;
 }
 
-// Whether other values than those of its fill may be tried in a buffer: an input, whose values mean nothing else, such
-// as an index.
+// Whether values other than those of its fill may be tried in a buffer. It must be an input whose values have no other
+// meaning (they are not indices, for example).
 static bool has_domain(const struct job *job, const struct buffer *b)
 {
     const struct operation *op = job_operation(job);
@@ -84,8 +84,8 @@ static bool has_domain(const struct job *job, const struct buffer *b)
            (integers ? !given : b->fill.kind == FILL_UNIFORM || b->fill.kind == FILL_NORMAL);
 }
 
-// Another fill for the second set of data, of the job's domain: with consecutive variants, all there are. NULL: the
-// same.
+// Another fill for the second set of data, from the job's domain. Consecutive variants give all possible fills. NULL:
+// the same fill.
 static const struct fill_request *other_fill(const struct job *job, const struct buffer *b, uint64_t variant,
                                              double low, double high, struct arena *memory)
 {
@@ -118,7 +118,7 @@ static const struct fill_request *other_fill(const struct job *job, const struct
     case VALUES_SUBNORMAL:
         tiny = ldexp(1, 1 - ilogb(element_largest(b->type)));
         return describe_fill(memory, FILL_UNIFORM, -tiny, tiny);
-    case VALUES_FULL: // 64-bit integers: as far as the request's numbers hold them
+    case VALUES_FULL: // 64-bit integers: limited to the range of the request's numbers
         return describe_fill(memory, FILL_INTEGER, fmax((double)element_least(b->type), -0x1p53),
                              fmin((double)element_greatest(b->type), 0x1p53));
     case VALUES_ZERO:
@@ -167,7 +167,7 @@ static int describe_buffer(const struct job *job, const struct buffer *b, uint64
     to->restore = b->restore;
     to->symbol = !b->symbol ? SYMBOL_NONE : b->optional ? SYMBOL_OPTIONAL : SYMBOL_REQUIRED;
     if (job->sizes.is_drawn) to->other = other_fill(job, b, variant, low, high, memory);
-    // Nothing is promised of scratch that the job does not fill.
+    // Scratch that the job does not fill has unspecified values.
     if (!b->fill.given && b->direction == DIRECTION_SCRATCH) return 0;
     struct fill_request *fill = describe_fill(memory, b->fill.kind, low, high);
     if (b->fill.path) fill->path = b->fill.path;
@@ -177,7 +177,7 @@ static int describe_buffer(const struct job *job, const struct buffer *b, uint64
 
 // Implementations -----------------------------------------------------------------------------------------------------
 
-enum { BASELINE_TIMEOUTS = 4 }; // times `measure.timeout`
+enum { BASELINE_TIMEOUTS = 4 }; // in units of `measure.timeout`
 
 char *implementation_label(const struct job *job, const struct implementation *m)
 {
@@ -185,7 +185,7 @@ char *implementation_label(const struct job *job, const struct implementation *m
     return m == job_current(job) ? text_copy("the current kernel") : text_format("baseline '%s'", m->name);
 }
 
-// Launches, or calls of a function, for every problem, and the file that has the code: a cubin, PTX or a library.
+// Describes launches, or calls of a function, for every problem, and the file with the code: a cubin, PTX or a library.
 static int describe_own_launches(const struct job *job, const struct implementation *m, const json_t *answer,
                                  struct implementation_request *to, struct arena *memory, json_t *written,
                                  struct error *err)
@@ -204,7 +204,7 @@ static int describe_own_launches(const struct job *job, const struct implementat
     return problems ? 0 : -1;
 }
 
-// A baseline's name and description, or why there is none.
+// A baseline's name and description, or why it is not available.
 static void name_baseline(const struct job *job, const struct implementation *m, const json_t *answer,
                           struct implementation_request *to, struct arena *memory)
 {
@@ -219,8 +219,8 @@ static void name_baseline(const struct job *job, const struct implementation *m,
         to->reason = "it was not built in time (at most a quarter of --time, and the job's compile.timeout five times)";
 }
 
-// The functions of the reference's library. What is at its path may be built again there. A library that is given by
-// its source has the hash of what it is built from.
+// The functions of the reference's library. The file at its path may change when it is rebuilt, hence the hash. A
+// library that is given by its source has the hash of the files that it is built from.
 static void describe_library(const struct implementation *m, const json_t *answer, struct implementation_request *to,
                              struct arena *memory)
 {
@@ -247,7 +247,7 @@ static void describe_command(const struct job *job, struct implementation_reques
     to->timeout = job->others.reference.timeout;
 }
 
-// Which buffer plays each role; and for files, which file has each buffer's values.
+// The buffer for each role or, if the reference is in files, the file with each buffer's values.
 static void describe_role_buffers(const struct job *job, struct implementation_request *to, struct arena *memory)
 {
     const struct implementation *m = &job->others.reference;
@@ -270,7 +270,7 @@ static void describe_role_buffers(const struct job *job, struct implementation_r
     }
 }
 
-// Problems that are written as JSON are appended to `written`, which must outlive *r.
+// Describes an implementation. Its problems, as JSON, are appended to `written`, which must outlive *r.
 static int describe_implementation(const struct job *job, const struct implementation *m, const json_t *answer,
                                    struct implementation_request *r, struct arena *memory, json_t *written,
                                    struct error *err)
@@ -299,7 +299,7 @@ static int describe_implementation(const struct job *job, const struct implement
 
 // Problems ------------------------------------------------------------------------------------------------------------
 
-// The value of a size or scalar role: a number that kernels get by value, or any name expressions know.
+// The value of a size or scalar role: a number that kernels get by value, or any name that expressions can use.
 static bool role_value(const struct job *job, const struct job_number *numbers, const char *name, const int64_t *values,
                        struct record_number *out)
 {
@@ -388,7 +388,7 @@ static int describe_problem(const struct job *job, size_t p, int64_t room, int64
     return 0;
 }
 
-// The current kernel, as what progress is shown against, the libraries of the reference's operation, and the rest.
+// The current kernel, which progress is compared with, then the libraries of the reference's operation, and the rest.
 static int describe_baselines(const struct job *job, json_t *const *answers, struct job_request *to,
                               struct arena *memory, json_t *written, struct error *err)
 {

@@ -42,8 +42,8 @@ static void define(void *defines, const char *name, const char *value)
     json_object_set_new(defines, name, json_string(value));
 }
 
-// The entries of a unit's stages that this configuration uses for any problem, each once: a stage's kernel need not
-// exist where it is not used.
+// Adds the entries of a unit's stages that this configuration uses for any problem, each once. The kernel of an unused
+// stage need not exist.
 static void add_entries(const struct job *job, const uint16_t *config, size_t unit, json_t *entries)
 {
     autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
@@ -60,8 +60,8 @@ static void add_entries(const struct job *job, const uint16_t *config, size_t un
     }
 }
 
-// What is compiled for itself: the stages with the same macros. Where no stage has macros of its own, there is one, and
-// it is the request itself.
+// The units, which are compiled separately: each has the stages with the same macros. If no stage has macros of its
+// own, there is one unit, and it is the request itself.
 static json_t *describe_units(const struct job *job, const uint16_t *config)
 {
     json_t *units = json_array();
@@ -86,8 +86,8 @@ static bool has_units(const struct job *job)
     return any;
 }
 
-// A reference in the template is compiled with the macros of the first configuration: the candidates' kernels stand
-// in the same file and may not compile without. What it computes must not depend on them.
+// A reference in the template is compiled with the macros of the first configuration, because the candidates' kernels
+// are in the same file and may not compile without them. The reference's results must not depend on them.
 static void define_for_reference(const struct job *job, json_t *defines)
 {
     uint16_t first[SPACE_MAX_PARAMETERS];
@@ -158,7 +158,7 @@ static void add_text(void *list, const char *text)
     json_array_append_new(list, json_string(text));
 }
 
-// Takes defines and entries. `config` is NULL for what is no candidate.
+// Takes defines and entries. `config` is NULL for a kernel that is not a candidate.
 static json_t *describe_compilation(const struct job *job, const char *source, const uint16_t *config, json_t *defines,
                                     json_t *entries, const char *arch, const char *cache)
 {
@@ -199,7 +199,7 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
 json_t *request_implementation(const struct job *job, const struct implementation *m, const char *arch,
                                const char *cache)
 {
-    enum { BUILD_TIMEOUTS = 5 }; // times `compile.timeout`
+    enum { BUILD_TIMEOUTS = 5 }; // in units of `compile.timeout`
     if (m->kind == IMPLEMENTATION_CONFIGURATION) return request_compile(job, m->config, arch, NULL, cache);
     if (m->kind == IMPLEMENTATION_KERNEL) {
         json_t *defines = json_object();

@@ -11,7 +11,7 @@ static int evaluate3(struct expr *const e[3], const int64_t *values, int64_t out
     return 0;
 }
 
-// Copies them.
+// Copies integers into the arena.
 static const int64_t *keep_integers(struct arena *memory, const int64_t *values, int count)
 {
     int64_t *list = arena_new(memory, (size_t)(count + 1) * sizeof *list);
@@ -19,7 +19,8 @@ static const int64_t *keep_integers(struct arena *memory, const int64_t *values,
     return list;
 }
 
-// What a name stands for: `names` of job_first_names, or NULL for itself.
+// The name of the buffer that a buffer's name refers to. `names`: from job_first_names; NULL: every name refers to
+// itself.
 static const char *buffer_name(const struct job *job, const int *names, int buffer)
 {
     return job->buffers[names ? names[buffer] : buffer].name;
@@ -43,7 +44,7 @@ static int describe_tensor_map(const struct job *job, const struct argument *a, 
     return 0;
 }
 
-// A struct or a vector, as hexadecimal digits, and the addresses among its members.
+// Describes a struct or a vector by hexadecimal digits, and the addresses among its members.
 static int describe_bytes(const struct job *job, const struct argument *a, const int *names, const int64_t *values,
                           struct stage_argument *out, struct arena *memory, struct error *err)
 {
@@ -85,7 +86,7 @@ static int describe_argument(const struct job *job, const struct argument *a, co
     return error_set(err, "%" PRId64 " is more than an %s holds", value, element_name(a->type));
 }
 
-// A stage that a library computes: which buffer plays which role, and the sizes and scalars.
+// Describes a stage that a library computes: the buffer for each role, and the sizes and scalars.
 static int describe_library_stage(const struct job *job, const struct stage *s, const int *names, const int64_t *values,
                                   struct stage_call *out, struct arena *memory, struct error *err)
 {
@@ -141,7 +142,8 @@ static int describe_kernel(const struct job *job, const struct stage *s, const i
     return describe_arguments(job, s, names, values, out, memory, err);
 }
 
-// One run of a stage, whose buffers' names stand for `names` (NULL: for themselves). NULL with a message.
+// Describes one run of a stage. `names` maps each buffer's name to the buffer that it refers to in this run (NULL: to
+// itself). Returns NULL with a message on failure.
 static json_t *describe_stage(const struct job *job, const struct stage *s, const char *symbol, const int *names,
                               const int64_t *values, int64_t run, struct launch_shape *shape, struct error *err)
 {
@@ -164,13 +166,13 @@ static const char *symbol_of(const struct compiled *c, const struct stage *stage
     return e ? e->symbol : stage->entry;
 }
 
-// Launches worked out so far.
+// The launches described so far.
 struct launches {
     struct planned_launch *list;
     size_t count;
 };
 
-// All runs of a stage on one problem. -1 with a message.
+// Describes all runs of a stage on one problem. Returns -1 with a message on failure.
 static int describe_runs(const struct job *job, size_t stage, const char *symbol, size_t p, int *names, int64_t *values,
                          json_t *stages, struct launches *out, struct error *err)
 {
@@ -189,7 +191,7 @@ static int describe_runs(const struct job *job, size_t stage, const char *symbol
     return more;
 }
 
-// The stages of one problem, under its number. Takes them.
+// The stages of one problem with its number. Takes them.
 static json_t *number_problem(const struct job *job, size_t p, json_t *stages)
 {
     json_t *one = json_pack("{s:i, s:o}", "problem", (int)p, "stages", stages);
@@ -240,7 +242,7 @@ json_t *request_problem(const struct job *job, const uint16_t *config, const str
     return one;
 }
 
-// A call of a function in a library, which gets the sizes of the problem too.
+// Describes the call of a function in a library, which gets the sizes of the problem too.
 static json_t *describe_call(const struct job *job, const struct implementation *m, const struct stage *stage,
                              const char *library, size_t problem, const int64_t *values, struct error *err)
 {

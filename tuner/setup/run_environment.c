@@ -1,7 +1,7 @@
 // See run_environment.h.
 #include "tuner/setup/run_environment.h"
 
-// What a stage is: what runs, with which macros, and how often.
+// Describes a stage: what runs, with which macros, and how often.
 static char *describe_stage(const struct job *job, const struct stage *s)
 {
     struct text text = {0};
@@ -22,7 +22,7 @@ static char *describe_stage(const struct job *job, const struct stage *s)
 }
 
 // The members' names are those of the table in tuner/trial/environment.c. Problems, reference and verification have the
-// same names in the request, which holds everything that the worker can make a difference of.
+// same names in the request, which contains everything that can make a difference to the worker.
 json_t *run_environment_facts(const struct job *job, const json_t *request, const struct environment *known,
                               bool replayed)
 {
@@ -52,7 +52,7 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
     json_object_set_new(facts, "cache", json_string(job->measure.cold ? "cold" : "warm"));
     json_object_set(facts, "problems", json_object_get(request, "problems"));
     json_object_set(facts, "reference", json_object_get(request, "reference"));
-    // A setting that is newer than stores which may be in use is a fact only where it differs from what they had.
+    // A setting that stores in use may lack is a fact only if it differs from the default that they were made with.
     json_t *verify = json_copy(json_object_get(request, "verify"));
     if (!json_get_bool(verify, "exact", false)) json_object_del(verify, "exact");
     if (!(json_get_number(verify, "error_ratio", 0) > 0)) json_object_del(verify, "error_ratio");
@@ -74,14 +74,14 @@ int recording_check(const struct job *job, const json_t *recorded, struct error 
     const char *name = json_get_string(recorded, "job", "");
     size_t i;
     json_t *item;
-    if (!recorded) return 0; // the worker does not say
+    if (!recorded) return 0; // the worker does not describe it
     for (i = 0; i < space_parameter_count(job->space); i++)
         if (!json_array_has(parameters, space_parameter(job->space, i)->name))
             return refuse(recorded, "it has no parameter", space_parameter(job->space, i)->name, err);
     json_array_foreach(parameters, i, item)
         if (job_parameter(job, json_string_value(item)) < 0)
             return refuse(recorded, "the job has no parameter", json_string_value(item), err);
-    // A job may be renamed, or have other problems than when it was recorded; both at once make another job.
+    // A job may have been renamed since it was recorded, or have other problems; both at once make it a different job.
     if (!*name || !strcmp(name, job->name)) return 0;
     for (i = 0; i < job->tuned_count; i++)
         if (!json_array_has(problems, "") && !json_array_has(problems, job->problems[i].name))

@@ -15,33 +15,33 @@ enum { TOOLS = sizeof tools / sizeof *tools };
 
 // Instrumented kernels are 10 to 1000 times slower. Larger problems than this are not tried.
 static const double most_flops = 0x1p38, most_bytes = 0x1p30;
-// racecheck takes ten times as long as the others, and is advice: 8 s for 2^34 operations.
+// racecheck is only advice and takes ten times as long as the others: 8 s for 2^34 operations.
 static const double most_advice_flops = 0x1p33;
 
 static const double grace = 1; // s, to read an answer and to write a summary
 
 struct sanitizer {
     char *program, *gpu_program, *device, version[32];
-    bool stuck[TOOLS]; // missed its deadline once
+    bool stuck[TOOLS]; // it has missed its deadline
 };
 
 struct tool_run {
     struct worker worker;
     char *log;
-    int64_t id; // of the request "sanitize"
+    int64_t id; // id of the request "sanitize"
     double begun;
-    struct error failure; // it could not be started
+    struct error failure; // why it could not be started
     bool started;
 };
 
 struct sanitizing {
     struct sanitizer *sanitizer;
     struct tool_run runs[TOOLS];
-    const char *left_out[TOOLS]; // why, or NULL
+    const char *left_out[TOOLS]; // why it was left out, or NULL
     double deadline;
     const char *symbols[JOB_MAX_STAGES];
     size_t symbol_count;
-    char folder[PATH_MAX]; // of the logs; "": nothing was started
+    char folder[PATH_MAX]; // folder of the logs; "": nothing was started
     json_t *document;
 };
 
@@ -64,7 +64,7 @@ static char *find_program(void)
     return found ? found : beside_nvcc(name);
 }
 
-// "Version 2025.3.1.0 (build ..)" of what it prints.
+// Reads "Version 2025.3.1.0 (build ..)" in the program's output.
 static int read_version(const char *program, char version[32])
 {
     char line[256];
@@ -114,7 +114,7 @@ const char *sanitizer_version(const struct sanitizer *s)
     return s->version;
 }
 
-// What is asked ------------------------------------------------------------------------------------------------------
+// Requests -----------------------------------------------------------------------------------------------------------
 
 // The problem with the least work among those that the candidate has stages for and that are small enough; -1: none.
 static int choose_problem(const struct job *job, const json_t *request, const json_t *problems)
@@ -133,14 +133,14 @@ static int choose_problem(const struct job *job, const json_t *request, const js
     return chosen;
 }
 
-// The job with only that problem, nothing timed, compared or counted.
+// The job with only that problem; nothing is timed, compared or counted.
 static json_t *make_job(const json_t *request, size_t problem)
 {
     json_t *job = json_deep_copy(request),
            *one = json_deep_copy(json_array_get(json_object_get(request, "problems"), problem));
     json_object_set_new(one, "tune", json_false());
     json_object_set_new(job, "problems", json_pack("[o]", one));
-    json_t *reference = json_object_get(job, "reference"); // what is left of it makes inputs
+    json_t *reference = json_object_get(job, "reference"); // its remaining members generate inputs
     json_object_set_new(reference, "kind", json_string("none"));
     json_object_del(reference, "function");
     json_object_del(reference, "verify");
@@ -168,7 +168,7 @@ static size_t list_symbols(const json_t *problems, size_t problem, const char *s
 
 // Running ------------------------------------------------------------------------------------------------------------
 
-// All requests at once: the worker answers them in order.
+// Sends all requests at once; the worker answers them in order.
 static void start(struct sanitizing *z, size_t tool, const json_t *job, json_t *request)
 {
     struct tool_run *run = &z->runs[tool];
@@ -196,18 +196,18 @@ static void start(struct sanitizing *z, size_t tool, const json_t *job, json_t *
     run->id = worker_send(&run->worker, request);
 }
 
-// Waits for one tool, to the deadline, and reads its log.
+// Waits for one tool until the deadline, and reads its log.
 static json_t *finish(struct sanitizing *z, size_t tool)
 {
     struct sanitizer *s = z->sanitizer;
     struct tool_run *run = &z->runs[tool];
     struct error why = run->failure;
-    double left = fmax(z->deadline - clock_now(), grace); // another tool may have taken all the time
+    double left = fmax(z->deadline - clock_now(), grace); // an earlier tool may have used up all the time
     autojson json_t *answer = run->started ? worker_wait(&run->worker, run->id, left, &why) : NULL;
     s->stuck[tool] = run->started && !answer && run->worker.failure == WORKER_LATE;
     if (s->stuck[tool]) error_set(&why, "it did not end within %.0f s", clock_now() - run->begun);
     left = fmax(z->deadline - clock_now(), grace);
-    if (run->started) worker_stop(&run->worker, s->stuck[tool] ? 0 : left); // it writes its summary
+    if (run->started) worker_stop(&run->worker, s->stuck[tool] ? 0 : left); // time for it to write its summary
     autofree char *text = text_read_file(run->log, NULL);
     struct sanitizer_log log;
     sanitizer_log_read(text ? text : "", z->symbols, z->symbol_count, &log);
@@ -291,7 +291,7 @@ enum trial_status sanitizer_verdict(const json_t *document, struct error *reason
 
 // The document in words ----------------------------------------------------------------------------------------------
 
-// "clean", "failed", "skipped" or "1 error, 2 warnings"; `whole`: also why, or the first of them.
+// "clean", "failed", "skipped" or "1 error, 2 warnings"; `whole`: also the reason, or the first of them.
 static char *result_text(const json_t *tool, bool whole)
 {
     static const char *const kinds[][2] = {{"errors", "error"}, {"warnings", "warning"}};

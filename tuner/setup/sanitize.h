@@ -1,11 +1,11 @@
-// A second opinion: a candidate under the tools of NVIDIA's compute-sanitizer. Each tool has its own GPU worker,
+// A second opinion: runs a candidate under the tools of NVIDIA's compute-sanitizer. Each tool has its own GPU worker,
 // without counters, because CUPTI and the tool cannot be in one process:
 //
 //     compute-sanitizer --tool memcheck --log-file LOG .. sweetspot-gpu --device 0
 //
-// The worker is set up with one small problem and answers one request, "sanitize" (protocol.h); what was found is in
-// the log (sanitizer_log.h). The tools of a candidate run at the same time, since nothing is timed. A tool that misses
-// the deadline is killed with its process group, and not started again.
+// The worker is set up with one small problem and answers one request, "sanitize" (protocol.h); the findings are in the
+// log (sanitizer_log.h). The tools of a candidate run at the same time, since nothing is timed. A tool that misses the
+// deadline is killed with its process group and not restarted.
 //
 // The result is a document:
 //
@@ -14,42 +14,42 @@
 //      "first":"Invalid __global__ read of size 4 bytes, at ..","reason":"why it failed","seconds":1.2}, ..],
 //    "note":"why no tool ran"}
 //
-// STATUS = "clean" | "warnings" | "errors" | "failed" | "skipped". Errors of a tool that is advice (racecheck misjudges
-// asynchronous copies), warnings, and tools that fail never change a verdict.
+// STATUS = "clean" | "warnings" | "errors" | "failed" | "skipped". A verdict is never changed by warnings, by tools
+// that fail, or by errors of a tool that is only advice (racecheck misjudges asynchronous copies).
 #pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/job/job.h"
 
-#define SANITIZED_DOCUMENT "sanitized" // its kind, as a trial's document in the store
+#define SANITIZED_DOCUMENT "sanitized" // the kind of this document of a trial in the store
 
 struct sanitizer;
 
-// Finds compute-sanitizer: $SWEETSPOT_SANITIZER ("none": do without, and say nothing), on the PATH, in
-// $CUDA_HOME/bin, next to nvcc. `gpu_program` and `device` are the worker's. NULL, with the reason, where there is none
-// or it does not run; an empty reason where none is wanted.
+// Finds compute-sanitizer: $SWEETSPOT_SANITIZER ("none": do without, silently), on the PATH, in $CUDA_HOME/bin, next to
+// nvcc. `gpu_program` and `device` are the worker's. Returns NULL with the reason if there is none or it does not run;
+// the reason is empty if none is wanted.
 struct sanitizer *sanitizer_open(const char *gpu_program, const char *device, struct error *why);
 void sanitizer_close(struct sanitizer *); // NULL is fine
 const char *sanitizer_version(const struct sanitizer *);
 
 // Starts the tools on a compiled candidate and the smallest of the job's problems that it has stages for. Several
-// candidates may be in flight. `request`: what GPU workers are set up with (job_setup_for_gpu); `problems`: the
-// candidate's, as in a "trial" request, which must live until the end. A tool that is advice is skipped on a large
-// problem unless `thorough`. Tools that take longer than `most` seconds, or twice the job's `timeout`, are killed.
+// candidates may be in flight. `request`: the set-up of GPU workers (job_setup_for_gpu); `problems`: the candidate's,
+// as in a "trial" request, which must live until the end. A tool that is only advice is skipped on a large problem
+// unless `thorough`. Tools that take longer than `most` seconds, or twice the job's `timeout`, are killed.
 struct sanitizing;
 struct sanitizing *sanitizer_begin(struct sanitizer *, const struct job *, const json_t *request, const char *config,
                                    const char *cubin, const json_t *problems, bool thorough, double most);
-// Waits, and frees what was begun. New reference.
+// Waits for the tools, frees the argument, and returns the document. New reference.
 json_t *sanitizer_end(struct sanitizing *);
 
-// What a document means for a candidate: STATUS_OK, or what it is instead, with the tool and its first error as reason.
+// The verdict of a document on a candidate: STATUS_OK, or another status with the tool and its first error as reason.
 enum trial_status sanitizer_verdict(const json_t *document, struct error *reason);
 
 // A document in words: "compute-sanitizer 2025.3.1.0 on N=1000: memcheck, initcheck, synccheck clean; racecheck
-// (warning): 1 error, 2 warnings". NULL for no document. malloc'ed.
+// (warning): 1 error, 2 warnings". NULL without a document. malloc'ed.
 char *sanitized_text(const json_t *document);
 // One tool's result: "clean", "1 error, 2 warnings: Race reported ..", "failed: why". malloc'ed.
 char *sanitized_tool_text(const json_t *tool);
-// The tool's name, with " (warning)" where it found something that does not change the verdict. malloc'ed.
+// The tool's name, with " (warning)" if it found something that does not change the verdict. malloc'ed.
 char *sanitized_tool_name(const json_t *tool);

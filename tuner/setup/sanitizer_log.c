@@ -7,7 +7,7 @@ static const char prefix[] = "=========";
 
 enum { LINE = 1024 };
 
-// The report that is being read; `words` is what is shown of it.
+// The report that is being read; `words` is the text to show.
 struct report {
     bool open, warning, ours, out_of_bounds;
     char words[SANITIZER_TEXT];
@@ -15,7 +15,7 @@ struct report {
 
 static const char *const warnings[] = {"Warning:", "Barrier error detected. Divergent thread(s) in block", NULL};
 
-// Headlines that are no reports.
+// Headlines that are not reports.
 static const char *const summaries[] = {"ERROR SUMMARY:", "RACECHECK SUMMARY:", NULL};
 static const char *const ignored[] = {"COMPUTE-SANITIZER", "LEAK SUMMARY:", "Target application returned an error",
                                       "Saved host backtrace", NULL};
@@ -36,13 +36,13 @@ static bool begins(const char *text, const char *with)
     return !strncmp(text, with, strlen(with));
 }
 
-// With the point, so that a kernel is not taken for the file that it is in.
+// Includes the period, so that a kernel is not confused with the file that it is in.
 static bool of_a_name(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.';
 }
 
-// Whether the line has the symbol as a whole name.
+// Whether the symbol occurs in the line as a whole word.
 static bool names(const char *line, const char *symbol)
 {
     size_t length = strlen(symbol);
@@ -103,7 +103,7 @@ static void read_headline(struct report *r, const char *line, struct sanitizer_l
     }
 }
 
-// The place and the thread are worth showing; addresses are not.
+// Shows the location and the thread, but not addresses.
 static void read_detail(struct report *r, const char *line, const char *const *symbols, size_t count)
 {
     if (!r->open) return;

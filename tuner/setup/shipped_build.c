@@ -6,7 +6,7 @@
 #include "tuner/setup/probe.h"
 #include "tuner/setup/run_environment.h"
 
-// The environment that a run on the winner's device would have, but for the source.
+// Hashes the environment that a run on the winner's device would have, without the source.
 static int hash_job(struct shipped_build *b, const struct job *job, const struct shipped_winner *w, const char *arch,
                     struct error *err)
 {
@@ -40,7 +40,7 @@ static int hash_code(const void *bytes, size_t size, char hash[HASH_TEXT_SIZE], 
     return units < 0 ? -1 : 0;
 }
 
-// Hashes the binary, and takes the figures of its stages.
+// Hashes the binary, and takes over the figures of its stages.
 static int take(struct shipped_build *b, const struct job *job, const uint16_t *config, struct error *err)
 {
     size_t size, launches;

@@ -12,7 +12,8 @@ static json_t *describe_job(const struct single_run *single, const struct single
     return request;
 }
 
-// The worker opens CUPTI when the job names metrics; its hello need not, which would cost as much again.
+// The worker opens CUPTI when the job names metrics. Its hello does not need CUPTI, and would take as long again with
+// it.
 static int open_pool(struct single_run *single, bool nvcc, struct error *err)
 {
     const struct pool_settings settings = {.device = single->device, .counters = false, .nvcc = nvcc};
@@ -74,7 +75,7 @@ void single_run_close(struct single_run *single)
     if (!single) return;
     const struct worker_pool *pool = &single->pool;
     bool hangs = pool->gpu_count && pool->gpus[pool->first_gpu].worker.failure == WORKER_LATE;
-    pool_stop(&single->pool, hangs ? 0 : CLOSING_PATIENCE); // a tool around it may have something to write
+    pool_stop(&single->pool, hangs ? 0 : CLOSING_PATIENCE); // a tool that wraps it may have output to write
     pool_release(&single->pool);
     job_setup_release(&single->setup);
     json_decref(single->job_answer);
@@ -117,7 +118,7 @@ static int take_compiled(struct single_run *single, const uint16_t *config, cons
     return 0;
 }
 
-// A binary as a compiler's answer: an entry's name is its symbol.
+// Describes a binary as a compiler's answer, in which an entry's name is its symbol.
 static json_t *describe_binary(const struct single_run *single)
 {
     json_t *entries = json_array();

@@ -1,8 +1,8 @@
 // A task is one configuration on its way through a run, or a finalist on its way through the final:
 //
-//     ask -> QUEUED -> COMPILING -> READY -> ON_GPU -> committed, told -> COUNTABLE -> COUNTING -> done
+//     ask -> QUEUED -> COMPILING -> READY -> ON_GPU -> committed, reported -> COUNTABLE -> COUNTING -> done
 //                          |          |         |
-//                          +----------+---------+--> a failure is committed and told too
+//                          +----------+---------+--> a failure is committed and reported too
 #pragma once
 
 #include "search/space/space.h"
@@ -14,19 +14,19 @@ struct task {
     uint16_t config[SPACE_MAX_PARAMETERS];
     char *text;    // canonical
     int64_t trial; // id in the store once committed
-    bool by_nvcc;  // a build of nvcc's, in the comparison of builds
+    bool by_nvcc;  // nvcc's build, in the comparison of builds
     struct compiled compiled;
-    json_t *problems; // of the trial request
+    json_t *problems; // those of the trial request
     struct planned_launch *launches;
     size_t launch_count;
     double objective;      // NaN: unknown
-    const char *device_id; // uuid of the GPU that measured it; the slot's
+    const char *device_id; // uuid of the GPU that measured it; owned by the slot
 };
 
-// Makes the task of a configuration and hands it to the policy.
+// Creates the task of a configuration and hands it to the policy.
 struct task *task_add(struct policy *, const struct space *, const uint16_t *config, enum task_purpose,
                       enum task_known);
-void task_drop(struct policy *, struct task *); // takes it from the policy and frees it
+void task_drop(struct policy *, struct task *); // removes it from the policy and frees it
 void task_free_all(struct policy *);            // frees the tasks that are left, before policy_release
 // Whether a trial of a configuration has no result yet.
 bool task_in_flight(const struct policy *, const struct space *, const uint16_t *config);

@@ -1,26 +1,26 @@
-// How long a kernel takes on one problem compared with another, estimated from its launch: the work of a block times
-// the waves of blocks (fn_relative_time in search/space/fn_selector.h).
+// Estimates from a kernel's launch how long it takes on one problem relative to another: the work of a block times the
+// waves of blocks (fn_relative_time in search/space/fn_selector.h).
 //
-// Work: the job's work (flops, else bytes), or without these the product of the problem's sizes. Blocks are those of
-// the configuration's heaviest launch, the one of which the fewest blocks fit the device at once. Where that is
-// unknown, relative time = work. (Tile and wave quantisation: NVIDIA, Matrix Multiplication Background User's Guide,
-// 2023.)
+// Work is the job's work (flops, otherwise bytes), or without these the product of the problem's sizes. Blocks are
+// those of the configuration's heaviest launch, the one of which the fewest blocks fit on the device at once. If this
+// number is unknown, relative time = work. (Tile and wave quantisation: NVIDIA, Matrix Multiplication Background User's
+// Guide, 2023.)
 #pragma once
 
 #include "tuner/setup/launch_check.h"
 #include "tuner/store/store.h"
 
 struct wave_model {
-    int stage;                   // of the heaviest launch; -1: unknown
-    int64_t at_once;             // its blocks that the device holds
-    double of[JOB_MAX_PROBLEMS]; // by tuned problem; > 0, NaN where the configuration cannot do it
+    int stage;                   // stage of the heaviest launch; -1: unknown
+    int64_t at_once;             // number of its blocks that the device holds
+    double of[JOB_MAX_PROBLEMS]; // by tuned problem; > 0, or NaN if the configuration cannot compute it
 };
 
-// -1 with a message when the trial's configuration is not one of the job's, or an expression fails.
+// Returns -1 with a message if the trial's configuration is not one of the job's, or an expression fails.
 int wave_model_find(const struct job *, const struct device_limits *, const struct trial *, struct wave_model *out,
                     struct error *);
 
-// Blocks of a launch that the device holds at once, with these registers a thread and bytes of shared memory that the
-// kernel itself declares (below 0: unknown).
+// The number of blocks of a launch that the device holds at once, with so many registers per thread and bytes of static
+// shared memory (below 0: unknown).
 int64_t blocks_at_once(const struct device_limits *, const struct launch_shape *, int64_t registers,
                        int64_t shared_static);

@@ -9,7 +9,7 @@ static double evaluate(const struct expr *expression, const int64_t *values)
     return expression && !expr_eval(expression, values, &result, NULL) && result > 0 ? (double)result : (double)NAN;
 }
 
-// The pipe whose ceiling counts: the faster of two that a name stands for.
+// The execution unit whose ceiling counts: the faster one, if a name stands for two.
 static const struct execution_unit *measured(const json_t *ceilings, const struct execution_unit *pipe)
 {
     if (pipe->key) return pipe;
@@ -75,10 +75,10 @@ double work_least_objective(const struct job *job, const json_t *ceilings)
 
 // A mistake in `work` leads to wrong rates and wrong advice, but not to a wrong kernel, so it causes a warning and
 // refuses nothing.
-static const double slack = 1.05, beyond_caches = 0x1p29; // bytes, of any device's L2 and more
+static const double slack = 1.05, beyond_caches = 0x1p29; // bytes, larger than any device's L2
 
-// The fastest pipe's, whichever the kernel uses. NaN unless all were measured: ceilings of an older version lack
-// wgmma's.
+// The ceiling of the fastest execution unit, whichever the kernel uses. NaN unless all were measured, since ceilings of
+// an older version lack wgmma's.
 static double fastest_ceiling(const json_t *ceilings)
 {
     double most = NAN;
@@ -98,7 +98,7 @@ static double byte_ceiling(const struct job *job, double bytes, const json_t *ce
                 work_ceiling(ceilings, &execution_units[UNIT_COPY]));
 }
 
-// A launch of some milliseconds runs at a higher clock than the one that lasts.
+// The highest rate possible: a launch of some milliseconds runs at a higher clock than the one that lasts.
 static double at_most(const json_t *ceilings, const struct work_bounds *w)
 {
     const char *keys[] = {w->pipe->key ? w->pipe->key : execution_units[w->pipe->either[0]].key,
@@ -130,7 +130,7 @@ bool work_is_doubtful(const struct job *job, size_t problem, double time, const 
 
 // Ceilings that a job needs -------------------------------------------------------------------------------------------
 
-// A document of an older version lists nothing, and holds what it measured.
+// Documents of older versions have no list of execution units; there, a unit was measured if its figure is present.
 static bool is_known(const json_t *known, const struct execution_unit *p, bool lasting)
 {
     if (lasting && p->lasts) return json_array_has(json_object_get(known, "lasting_pipes"), p->name);
@@ -152,7 +152,7 @@ json_t *job_ceilings_request(const struct job *job, const json_t *known)
     return NULL;
 }
 
-// `lasting`: only of pipes for which it makes a difference.
+// `lasting`: adds only execution units for which the lasting clock makes a difference.
 static void add_names(json_t *document, const char *member, const json_t *names, bool lasting)
 {
     if (!json_object_get(document, member)) json_object_set_new(document, member, json_array());

@@ -13,7 +13,7 @@ char *cache_path(const char *folder, const char *key, const char *suffix)
     return text_format("%s/%.2s/%s%s", folder, key, key, suffix);
 }
 
-// Of an entry's members but "hash".
+// Hashes all members of an entry except "hash".
 static bool hash_entry(const json_t *entry, char hash[HASH_TEXT_SIZE])
 {
     autojson json_t *rest = json_copy((json_t *)entry);

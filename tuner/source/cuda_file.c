@@ -28,7 +28,7 @@ static bool is_name(const struct cuda_file *f, size_t i, size_t end)
 
 // Preprocessor lines --------------------------------------------------------------------------------------------------
 
-// Conditions that are open, by their numbers.
+// Open conditions, by their indices in the file's list.
 struct open_conditions {
     size_t depth, list[MAX_CONDITIONS];
 };
@@ -38,7 +38,7 @@ static bool word_is(const struct cuda_tokens *words, size_t i, const char *text)
     return i < words->count && cuda_token_is(&words->items[i], text);
 }
 
-// The word that is the name of a guard; 0: the line is no guard.
+// The index of the word that is the name of a guard; 0: the line is not a guard.
 static size_t guard_of(const struct cuda_tokens *w)
 {
     bool negated = word_is(w, 0, "if") && word_is(w, 1, "!") && word_is(w, 2, "defined");
@@ -64,7 +64,7 @@ static void read_line_names(struct cuda_file *f, const struct cuda_tokens *w, in
     bool header = word_is(w, 0, "include") && !(w->count > 1 && w->items[1].kind == CUDA_NAME);
     for (size_t i = unroll || defines || word_is(w, 0, "undef") ? 2 : 1; i < w->count && !header && !guard_of(w); i++) {
         const struct cuda_token *t = &w->items[i];
-        tested &= !cuda_token_is(t, "defined"); // its absence means something
+        tested &= !cuda_token_is(t, "defined"); // with `defined`, an undefined name has a meaning too
         if (t->kind != CUDA_NAME) continue;
         bool number = tested && word_is(w, i + 1, "==") && i + 2 < w->count && t[2].kind == CUDA_NUMBER;
         memory_add(f->line_names, f->line_name_count) = (struct cuda_line_name){
@@ -95,7 +95,7 @@ static void read_line(struct cuda_file *f, struct open_conditions *open, const s
         };
 }
 
-// Takes the preprocessor lines from the tokens: they would be in the way of declarations.
+// Removes the preprocessor lines from the tokens, as they would interfere with declarations.
 static void read_lines(struct cuda_file *f)
 {
     struct open_conditions open = {0};
@@ -126,10 +126,10 @@ static size_t close_angle(const struct cuda_file *f, size_t open, size_t end)
     return end;
 }
 
-// The comma or the end after `from`, outside of all brackets.
+// The index of the next comma after `from` outside of all brackets, or `end`.
 static size_t list_item_end(const struct cuda_file *f, size_t from, size_t end)
 {
-    bool value = false; // after =, where < compares
+    bool value = false; // after =, where < is a comparison
     for (size_t i = from; i < end; i++) {
         if (is(f, i, end, ",")) return i;
         value |= is(f, i, end, "=");
@@ -183,7 +183,7 @@ static void read_argument(struct cuda_file *f, struct cuda_kernel *k, size_t beg
     size_t stop = begin, words = 0;
     while (stop < end && !is(f, stop, end, "=") && !is(f, stop, end, "[")) stop++;
     a.stars = is(f, stop, end, "[");
-    // The name is the last word, unless it is the only one or a part of the type.
+    // The name is the last word, unless that is the only one or a part of the type.
     size_t last = stop;
     for (size_t i = begin; i < stop; i++) {
         if (is(f, i, stop, "<")) i = close_angle(f, i, stop) - 1;
@@ -211,8 +211,8 @@ static void read_argument(struct cuda_file *f, struct cuda_kernel *k, size_t beg
     memory_add(k->arguments, k->argument_count) = a;
 }
 
-// The ( after a function's name at i, which may be an operator's (`operator +`) or an explicit specialisation's
-// (`sum<int>`). `body` where there is none.
+// The index of the ( after a function's name at i, which may be an operator (`operator +`) or an explicit
+// specialisation (`sum<int>`); `body` if there is none.
 static size_t behind_name(const struct cuda_file *f, size_t i, size_t body)
 {
     size_t after = i + 1;
@@ -223,7 +223,7 @@ static size_t behind_name(const struct cuda_file *f, size_t i, size_t body)
     return is(f, after, body, "(") ? after : body;
 }
 
-// The function's name: followed by (, and no attribute. `body` where there is none.
+// The index of the function's name, which is followed by ( and is not an attribute; `body` if there is none.
 static size_t function_name(const struct cuda_file *f, size_t begin, size_t body)
 {
     for (size_t i = begin; i < body; i++) {
@@ -269,7 +269,8 @@ static void add_constant(struct cuda_file *f, size_t name, const char *value)
         .name = cuda_token_copy(&f->memory, token(f, name)), .value = value, .line = token(f, name)->line};
 }
 
-// A declaration that ends in ; or has a body: tokens [begin, end), `body` is its first { outside of brackets, or `end`.
+// Reads a declaration that ends in ; or has a body: tokens [begin, end). `body` is its first { outside of brackets, or
+// `end`.
 static void read_declaration(struct declaration_reader *p, size_t begin, size_t body, size_t end)
 {
     struct cuda_file *f = p->file;
@@ -293,7 +294,7 @@ static void read_declaration(struct declaration_reader *p, size_t begin, size_t 
     if (body < end && name < body) {
         // An explicit specialisation is launched by its template's name.
         if (global && is(f, name + 1, body, "(")) read_kernel(p, begin, body, end, name);
-        // A function that the compiler may evaluate, or a template, need not be the host's, unless it launches.
+        // A function that the compiler may evaluate, or a template, is not necessarily the host's, unless it launches.
         bool evaluated = is(f, begin, end, "template"), launches = false;
         for (size_t i = begin; i < name; i++) evaluated |= is(f, i, name, "constexpr");
         for (size_t i = body; i < end; i++) launches |= is(f, i, end, "<<") && is(f, i + 1, end, "<");
@@ -316,7 +317,7 @@ static void read_declaration(struct declaration_reader *p, size_t begin, size_t 
                          cuda_token_text(&f->memory, token(f, i + 2), token(f, list_item_end(f, i + 2, end - 1))));
 }
 
-// To the end of the declaration at `begin`; *body is its first {, or the end.
+// The end of the declaration at `begin`; *body is its first {, or the end.
 static size_t declaration_end(const struct cuda_file *f, size_t begin, size_t *body)
 {
     size_t count = f->tokens.count, i = begin;
@@ -440,7 +441,7 @@ bool cuda_file_uses(const struct cuda_file *f, const char *name)
     return false;
 }
 
-// A name is declared where a type stands before it: another name, `float *`, `vector<int>`.
+// Whether the name at i is declared there: a type precedes it, such as another name, `float *`, or `vector<int>`.
 static bool declared_at(const struct cuda_file *f, size_t i)
 {
     static const char *const no_types[] = {"return", "case", "else", "sizeof", "goto", "new", NULL},

@@ -1,13 +1,13 @@
-// The declarations of a CUDA C++ source, as far as they can be read without a compiler: its kernels with their
-// templates' parameters and arguments, its macros, the names that its device code uses. `init` drafts jobs from them,
-// and `check` compares jobs with them. Conditional parts are read as if all of them were there, except `#if 0`.
+// The declarations of a CUDA C++ source, as far as they can be read without a compiler: its kernels with their template
+// parameters and arguments, its macros, and the names that its device code uses. `init` drafts jobs from them, and
+// `check` compares jobs with them. All conditional parts are read, except `#if 0`.
 #pragma once
 
 #include "tuner/source/cuda_tokens.h"
 
 struct cuda_argument {
     const char *type; // without const, *, & and __restrict__: "unsigned int"
-    const char *name; // "argument_2" where the source has none
+    const char *name; // "argument_2" if the source gives none
     int stars;        // 1: a pointer
     bool constant, reference;
     int line;
@@ -22,7 +22,7 @@ struct cuda_template_parameter {
 
 struct cuda_kernel {
     const char *name;  // with its namespaces: "a::b"
-    size_t head, body; // tokens: of the declaration, of the body from { to }
+    size_t head, body; // tokens: of the declaration; of the body, from { to }
     size_t end;
     int line;
     size_t template_count, argument_count;
@@ -31,27 +31,27 @@ struct cuda_kernel {
 };
 
 struct cuda_macro {
-    const char *name, *value; // value: "" without one; without comments
+    const char *name, *value; // value: without comments; "" if there is none
     bool function;            // NAME(...)
     int line;
 };
 
-// A name in a preprocessor line, except the one that the line defines or that guards what follows.
+// A name in a preprocessor line, except one that the line defines or that is a guard.
 struct cuda_line_name {
-    const char *name, *value;                          // value: the number that #if compares it with by ==; NULL: none
+    const char *name, *value;                          // value: number that #if compares it with by ==; NULL: none
     enum { NAME_USED, NAME_TESTED, NAME_UNROLL } kind; // tested by #if or #elif; of `#pragma unroll NAME`
     bool ordered;                                      // compared by < or >
     int line;
 };
 
-// The lines from an #if, #elif or #else to the next of them or the #endif.
+// The lines from an #if, #elif or #else to the next #elif, #else or #endif.
 struct cuda_condition {
     const char *guard; // the name of #ifndef NAME, or of #if !defined(NAME); NULL: another condition
     int first, last;
 };
 
 struct cuda_range {
-    size_t begin, end; // tokens
+    size_t begin, end; // indices of tokens
 };
 
 struct cuda_file {
@@ -64,24 +64,24 @@ struct cuda_file {
     struct cuda_macro *constants; // const and constexpr variables; members of enums and names of types ("")
     struct cuda_line_name *line_names;
     struct cuda_condition *conditions;
-    bool pastes;               // has ##, so that names may be made that are not in the file
-    struct cuda_range *device; // what the device compiler sees, except preprocessor lines
-    struct cuda_range *host;   // functions of the host
+    bool pastes;               // has ##, so names may be formed that are not in the file
+    struct cuda_range *device; // code for the device compiler, without preprocessor lines
+    struct cuda_range *host;   // host functions
 };
 
 // Takes the source.
 void cuda_file_init(struct cuda_file *, char *source);
 void cuda_file_release(struct cuda_file *);
 
-// The next kernel from token *from on, which becomes the one after its name: also one that is declared only, or whose
-// surroundings cannot be read. NULL: there is no other one.
+// The name of the next kernel from token *from on; *from then points after it. Also finds kernels that are only
+// declared, or whose surroundings cannot be read. NULL: there are no more.
 const struct cuda_token *cuda_file_next_kernel(const struct cuda_file *, size_t *from, bool *is_template);
 const struct cuda_macro *cuda_file_find_macro(const struct cuda_file *, const char *name); // or NULL
 // Whether the line is in an #ifndef of the name.
 bool cuda_file_guards(const struct cuda_file *, const char *name, int line);
-// The next token from *from on that declares this name: a type stands before it. *from becomes the one after it.
+// The next token from *from on that declares this name, since a type precedes it. *from then points after it.
 const struct cuda_token *cuda_file_next_declaration(const struct cuda_file *, size_t *from, const char *name);
 // Whether the file declares this name anywhere: as a variable, argument, type, member of an enum, or macro.
 bool cuda_file_declares(const struct cuda_file *, const char *name);
-// Whether the name occurs in the file at all, but in comments and strings.
+// Whether the name occurs anywhere in the file, except in comments and strings.
 bool cuda_file_uses(const struct cuda_file *, const char *name);

@@ -3,7 +3,7 @@
 
 #include <ctype.h>
 
-// Behind a line's continuations, if any begin here.
+// The position after a line's continuations, if any begin here.
 static const char *splice(const char *p)
 {
     while (*p == '\\' && (p[1] == '\n' || (p[1] == '\r' && p[2] == '\n'))) p += p[1] == '\n' ? 2 : 3;
@@ -43,7 +43,7 @@ static const char *quoted_end(const char *p)
     return *p == quote ? p + 1 : p;
 }
 
-// R"mark( ... )mark"; at the quote.
+// The end of a raw string R"mark( ... )mark" whose quote is at `quote`.
 static const char *raw_end(const char *quote)
 {
     size_t length = strcspn(quote + 1, "()\\ \n");
@@ -54,7 +54,7 @@ static const char *raw_end(const char *quote)
     return mark + strlen(mark);
 }
 
-// At a comment's beginning; NULL when there is none.
+// The end of the comment that begins at p; NULL if none begins there.
 static const char *comment_end(const char *p)
 {
     const char *second = *p == '/' ? next(p) : p;
@@ -82,7 +82,7 @@ const char *cuda_sign_end(const char *p)
     return p[0] == '?' && p[1] == '?' && p[2] == '=' ? p + 3 : NULL;
 }
 
-// Behind a name that begins at `p`, or the raw string that it begins.
+// The end of the name at `p`, or of the raw string that it begins.
 static const char *word_end(const char *p, enum cuda_token_kind *kind)
 {
     const char *end = name_end(p);
@@ -91,7 +91,7 @@ static const char *word_end(const char *p, enum cuda_token_kind *kind)
     return raw_end(end);
 }
 
-// Behind a header's name with its quotes or brackets; NULL when there is none.
+// The end of a header's name with its quotes or brackets; NULL if there is none.
 static const char *header_end(const char *p)
 {
     char close = *p == '"' ? '"' : '>';
@@ -113,7 +113,7 @@ static struct cuda_token take(struct cuda_reader *r, enum cuda_token_kind kind, 
     return t;
 }
 
-// To where the next token begins, which may be a comment or the end of a directive.
+// Moves to the beginning of the next token, which may be a comment or the end of a directive.
 static void skip_blanks(struct cuda_reader *r)
 {
     for (;;) {
@@ -186,7 +186,7 @@ bool cuda_token_in(const struct cuda_token *t, const char *const *words)
     return *words != NULL;
 }
 
-// Copies without continuations. Behind what was written.
+// Copies without continuations, and returns the end of the copy.
 static char *copy(char *to, const char *begin, const char *end)
 {
     for (begin = splice(begin); begin < end; begin = next(begin)) *to++ = *begin;
@@ -208,7 +208,7 @@ static void add(struct cuda_tokens *t, struct cuda_token new)
     t->items[t->count++] = new;
 }
 
-// The end stands behind the list, uncounted, so that the token after any other can be looked at.
+// The end token is stored after the list, uncounted, so that every token has a successor to look at.
 static void end_list(struct cuda_tokens *t, struct cuda_token end)
 {
     end.kind = CUDA_END;
@@ -216,7 +216,7 @@ static void end_list(struct cuda_tokens *t, struct cuda_token end)
     t->count--;
 }
 
-// Reads a directive, of which the sign is read, as one token. Whether it is `#if 0`.
+// Reads a directive, whose sign has been read, as one token. Returns whether it is `#if 0`.
 static bool read_directive(struct cuda_reader *r, struct cuda_token *sign)
 {
     struct cuda_token word = cuda_next(r), t = word, number = {0};
@@ -226,7 +226,7 @@ static bool read_directive(struct cuda_reader *r, struct cuda_token *sign)
     return cuda_token_is(&word, "if") && number.kind == CUDA_NUMBER && cuda_token_is(&number, "0");
 }
 
-// Behind `#if 0`: to the #else, #elif or #endif of it, whose sign is the next token.
+// After `#if 0`: skips to its #else, #elif or #endif, whose sign is the next token.
 static void skip_left_out(struct cuda_reader *r)
 {
     for (int depth = 1;;) {

@@ -1,10 +1,10 @@
-// Functions of the host without their bodies, for device compilers that read the host's code too: what it calls would
-// be instantiated and compiled with it. See source.h.
+// Removes the bodies of host functions for device compilers that read the host's code too, since everything that it
+// calls would be instantiated and compiled with it. See source.h.
 #include "tuner/source/cuda_file.h"
 #include "tuner/source/source.h"
 
-// The { of a function's body, right behind a parameter list, right behind a plain name. `end`: another kind of
-// declaration, whose body may be needed, or cannot be left out.
+// The index of the { of a function's body, which directly follows a parameter list after a plain name. `end`: another
+// kind of declaration, whose body may be needed or cannot be removed.
 static size_t find_body(const struct cuda_tokens *t, size_t begin, size_t end)
 {
     static const char *const no_plain_name[] = {"operator", "::", "~", NULL}, *const needed[] = {"auto", "constexpr",
@@ -22,7 +22,7 @@ static size_t find_body(const struct cuda_tokens *t, size_t begin, size_t end)
     return end;
 }
 
-// Whether a declaration has no device code, and no preprocessor line, which may mean something outside of it.
+// Whether a declaration has no device code and no preprocessor line, which might affect other code.
 static bool is_plain(const struct cuda_file *f, const struct cuda_tokens *lines, size_t begin, size_t end)
 {
     static const char *const refused[] = {"__global__", "__device__", "__constant__", "__shared__", "template",
@@ -39,7 +39,7 @@ static bool is_plain(const struct cuda_file *f, const struct cuda_tokens *lines,
 char *source_without_host(const char *text)
 {
     struct cuda_file file;
-    struct cuda_tokens lines; // preprocessor lines too
+    struct cuda_tokens lines; // with preprocessor lines
     char *out = text_copy(text);
     bool any = false;
     cuda_file_init(&file, text_copy(text));

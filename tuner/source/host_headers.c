@@ -1,5 +1,5 @@
-// See host_headers.h. Longer texts are the files of the folder host. Types and macros that libcu++ defines too are
-// written there as it writes them, so that both fit into one program, in any order.
+// See host_headers.h. Longer texts are files in the folder host. Types and macros that libcu++ defines too are written
+// there as in libcu++, so that both can be in one program, in any order.
 #include "tuner/source/host_headers.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@
 HEADERS(EMBED_HEADER)
 #define ROW(name, id, file) {name, sweetspot_host_##id},
 #define EMPTY(name) {name, "#pragma once\n"}
-// A header of C++ that has names of one of C, or those of libcu++.
+// A C++ header that takes its names from a C header, or from libcu++.
 #define OF_C(name, header, names) {name, "#pragma once\n#include <" header ">\nnamespace std {\n" names "}\n"}
 #define OF_CUDA(name) \
     {name, "#pragma once\n#include <cuda/std/" name ">\nnamespace std { using namespace ::cuda::std; }\n"}

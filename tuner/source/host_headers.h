@@ -1,11 +1,11 @@
-// Small stand-ins for headers of the host's C and C++ libraries, which NVRTC does not have: what device code uses of
-// them. Headers that the toolkit has and NVRTC can read are not among them.
+// Small stand-ins for headers of the host's C and C++ libraries, which NVRTC lacks. They have the parts that device
+// code uses. Headers that the toolkit has and NVRTC can read are not among them.
 #pragma once
 
 #include <stddef.h>
 
 struct host_header {
-    const char *name; // as an #include names it: "stdint.h"
+    const char *name; // as in an #include: "stdint.h"
     const char *text;
 };
 
@@ -14,14 +14,14 @@ extern const struct host_header host_headers[]; // ends with a NULL name
 // The stand-in for this name, or NULL.
 const struct host_header *host_header_find(const char *name);
 
-// Names that nvcc's programs know without an #include, because nvcc includes headers before them, and the stand-in that
-// has each.
+// Names that programs for nvcc can use without an #include, because nvcc includes headers before them, and the stand-in
+// for each.
 struct host_word {
     const char *word, *header;
 };
 
 extern const struct host_word host_words[]; // ends with a NULL word
 
-// Headers of the toolkit that NVRTC could read, did they not include the host's, and the stand-ins that they get. One
-// header may be there several times.
+// Headers of the toolkit that NVRTC could read if they did not include the host's, and the stand-ins that they get. A
+// header may be listed several times.
 extern const struct host_word host_includes[]; // ends with a NULL word

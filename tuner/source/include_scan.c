@@ -1,9 +1,9 @@
-// See source.h: what a text says of files to include.
+// See source.h: finds the files that a source text may include.
 #include "tuner/source/source.h"
 
 #include "tuner/source/cuda_tokens.h"
 
-// What follows `word`, which is "include" or "__has_include", perhaps with "_next".
+// Adds the name after `word`, which is "include" or "__has_include", perhaps with "_next".
 static void add_name(struct includes *m, const char *text, struct cuda_reader *r, const struct cuda_token *word,
                      struct include new)
 {
@@ -25,7 +25,7 @@ static void add_name(struct includes *m, const char *text, struct cuda_reader *r
     memory_add(m->list, m->count) = new;
 }
 
-// The directive whose sign `r` has read.
+// Reads the directive whose sign `r` has read.
 static void read_directive(struct includes *m, const char *text, struct cuda_reader *r, bool real)
 {
     struct cuda_token word = cuda_next(r);
@@ -34,7 +34,7 @@ static void read_directive(struct includes *m, const char *text, struct cuda_rea
         add_name(m, text, r, &word, (struct include){INCLUDE_DIRECTIVE, .real = real, .next = next});
 }
 
-// A word that may be __has_include.
+// Reads a word that may be __has_include.
 static void read_word(struct includes *m, const char *text, struct cuda_reader *r, const struct cuda_token *word,
                       bool real)
 {
@@ -43,8 +43,8 @@ static void read_word(struct includes *m, const char *text, struct cuda_reader *
         add_name(m, text, r, word, (struct include){INCLUDE_ASKED, .real = real, .next = next});
 }
 
-// Whatever looks like a mention where a compiler sees none, by this scan: in a comment, in a string, within a line. If
-// the scan is mistaken about that, no file is missing all the same.
+// Adds everything that looks like an include where this scanner thinks that a compiler sees none: in a comment, in a
+// string, within a line. Thus no file is missing even if the scanner is mistaken.
 static void look_inside(struct includes *m, const char *text, const struct cuda_token *t)
 {
     for (const char *p = t->text; p < t->text + t->length; p++) {
@@ -74,7 +74,7 @@ void includes_find(struct includes *m, const char *text)
             read_word(m, text, &ahead, &t, true);
         else if (t.kind != CUDA_NUMBER && t.kind != CUDA_LINE_END)
             look_inside(m, text, &t);
-        // A header's name may have what looks like a comment.
+        // A header's name may contain text that looks like a comment.
         const struct include *last = m->count > before ? &m->list[m->count - 1] : NULL;
         bool header = last && last->real && !last->computed;
         while (header && r.at < text + last->end) r.line += *r.at++ == '\n';

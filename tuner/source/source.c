@@ -12,7 +12,7 @@
 
 enum option_kind { OPTION_FOLDER, OPTION_REFUSED };
 
-// An option's value follows "=" or is the next word; where `joined`, it may follow the name at once.
+// An option's value follows "=" or is the next word; if `joined`, it may directly follow the name.
 static const struct {
     const char *name;
     enum option_kind kind;
@@ -25,13 +25,13 @@ static const struct {
 };
 
 struct source_options {
-    struct text_list folders; // the user's, absolute, in the order of the search: the options', then the request's
-    struct text_list rest;    // the options without the user's folders. Handed over, not released
+    struct text_list folders; // the user's, absolute, in search order: the options', then the request's
+    struct text_list rest;    // the options without the user's folders; handed over, not released
 };
 
 bool source_options_toolkit(const char *folder)
 {
-    static const char *const places[] = {"cuda_runtime_api.h", "../cuda_runtime_api.h"}; // the latter of include/cccl
+    static const char *const places[] = {"cuda_runtime_api.h", "../cuda_runtime_api.h"}; // the latter for include/cccl
     bool found = false;
     for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++) {
         autofree char *path = text_format("%s/%s", folder, places[i]);
@@ -40,7 +40,7 @@ bool source_options_toolkit(const char *folder)
     return found;
 }
 
-// A folder of the user's is searched here, one of a toolkit's by the compiler.
+// The user's folders are searched here, and a toolkit's folders by the compiler.
 static void add_folder(struct source_options *o, const char *folder)
 {
     if (source_options_toolkit(folder))
@@ -49,7 +49,7 @@ static void add_folder(struct source_options *o, const char *folder)
         text_list_add(&o->folders, text_join_path(".", folder));
 }
 
-// Which of the known options this is, and its value: NULL where that is the next word. -1: another.
+// The index of a known option, and its value (NULL: the next word); -1: another option.
 static int find_option(const char *option, const char **value)
 {
     for (size_t i = 0; i < sizeof option_table / sizeof *option_table; i++) {
@@ -62,7 +62,7 @@ static int find_option(const char *option, const char **value)
     return -1;
 }
 
-// -1 with a message for an option by which the compiler would read what is not hashed.
+// Returns -1 with a message for an option that would make the compiler read unhashed files.
 static int read_options(struct source_options *o, const struct source_request *request, struct error *err)
 {
     *o = (struct source_options){0};
@@ -87,7 +87,7 @@ void source_options_move(json_t *options, const char *root)
         const char *option = json_string_value(json_array_get(options, i)), *value = NULL;
         int which = option ? find_option(option, &value) : -1;
         if (which < 0 || option_table[which].kind != OPTION_FOLDER) continue;
-        size_t after = value ? (size_t)(value - option) : 0; // what stands before the value stays
+        size_t after = value ? (size_t)(value - option) : 0; // length of the text before the value, which stays
         if (!value && ++i < json_array_size(options)) value = option = json_string_value(json_array_get(options, i));
         autofree char *path = value ? text_join_path(".", value) : NULL;
         if (path && !source_options_toolkit(path))
@@ -107,8 +107,7 @@ struct closure {
 
 static int visit(struct closure *c, const char *path, const struct stat *info, size_t *file, struct error *err);
 
-// Whether this path is a file, and which of those that are known already (SOURCE_NONE: none). -1 where it is something
-// that cannot be read.
+// Whether this path is a file, and which of the known files it is (SOURCE_NONE: none). -1 if it cannot be read.
 static int look(const struct closure *c, const char *path, struct stat *info, size_t *file, struct error *err)
 {
     *file = SOURCE_NONE;
@@ -119,8 +118,7 @@ static int look(const struct closure *c, const char *path, struct stat *info, si
     return 1;
 }
 
-// Tries a name in a folder: 1 with *file found (and visited), 0, or -1 with a message. `except` is a file that does not
-// count.
+// Tries a name in a folder: 1 with *file found (and visited), 0, or -1 with a message. `except`: a file to ignore.
 static int try_folder(struct closure *c, const char *folder, const char *name, size_t except, size_t *file,
                       struct error *err)
 {
@@ -128,14 +126,14 @@ static int try_folder(struct closure *c, const char *folder, const char *name, s
     autofree char *path = *name == '/' ? text_copy(name) : text_format("%s/%s", folder, name),
                   *normal = text_join_path(folder, name);
     int found = look(c, path, &info, file, err);
-    // Without its ".." a path through a symbolic link may be another file's.
+    // Without its "..", a path through a symbolic link may lead to another file.
     bool same = found > 0 && !stat(normal, &plain) && plain.st_ino == info.st_ino && plain.st_dev == info.st_dev;
     if (found > 0 && *file == SOURCE_NONE && visit(c, same ? normal : path, &info, file, err)) found = -1;
     if (found > 0 && *file == except) found = 0;
     return found;
 }
 
-// The file that `name` means in `from`. 0 with SOURCE_NONE when it is none of ours.
+// Finds the file that `name` means in `from`. Returns 0 with SOURCE_NONE if it is not one of the user's.
 static int resolve(struct closure *c, size_t from, const char *name, bool next, size_t *file, struct error *err)
 {
     size_t length = strlen(name), begin = 0;
@@ -160,7 +158,7 @@ static int resolve(struct closure *c, size_t from, const char *name, bool next, 
 static int add(struct closure *c, const char *path, char *text, size_t size, const struct stat *info, size_t *file,
                struct error *err);
 
-// The stand-in of this name, which is added as a file where it is not one yet. Without one: 0 with SOURCE_NONE.
+// Finds the stand-in with this name, and adds it as a file if necessary. Returns 0 with SOURCE_NONE if there is none.
 static int stand_in(struct closure *c, const char *name, size_t *file, struct error *err)
 {
     const struct host_header *h = c->host_headers ? host_header_find(name) : NULL;
@@ -172,8 +170,8 @@ static int stand_in(struct closure *c, const char *name, size_t *file, struct er
     return *file == SOURCE_NONE ? add(c, path, text_copy(h->text), strlen(h->text), NULL, file, err) : 0;
 }
 
-// A vendor's header gets the stand-ins that it needs, under their names. It declares the host's functions, which NVRTC
-// takes for the device's when it is told to.
+// A vendor's header gets the stand-ins that it needs, under their names. It declares host functions, which NVRTC takes
+// for device functions when told to.
 static int stand_in_for_vendor(struct closure *c, const char *vendor, struct error *err)
 {
     static const char option[] = "-default-device";
@@ -241,13 +239,13 @@ static int visit_program(struct closure *c, const struct source_request *request
         return add(c, request->path ? request->path : "text.cu", text, strlen(text), NULL, &file, err);
     }
     autofree char *path = text_join_path(".", request->path);
-    bool there = look(c, path, &info, &file, NULL) > 0; // if not, reading says why
+    bool there = look(c, path, &info, &file, NULL) > 0; // if not, reading it gives the reason
     return visit(c, path, there ? &info : NULL, &file, err);
 }
 
 // Words that nvcc knows without an #include ---------------------------------------------------------------------------
 
-// Whether a word stands before this place of a text.
+// Whether a word precedes this position of a text.
 static bool follows(const char *text, const char *at, const char *word)
 {
     size_t length = strlen(word);
@@ -255,7 +253,7 @@ static bool follows(const char *text, const char *at, const char *word)
     return (size_t)(at - text) >= length && !strncmp(at - length, word, length);
 }
 
-// Whether a text has the word; *own: it declares it itself (`typedef int word;`, `using word =`, `#define word`).
+// Whether a text has the word; *own: the text declares it (`typedef int word;`, `using word =`, `#define word`).
 static bool has_word(const char *text, const char *word, bool *own)
 {
     size_t length = strlen(word);
@@ -269,7 +267,7 @@ static bool has_word(const char *text, const char *word, bool *own)
     return found;
 }
 
-// Whether one of these files has the word without saying what it is.
+// Whether one of these files has the word and none declares it.
 static bool needs_word(const struct closure *c, const char *word)
 {
     bool found = false, own = false;
@@ -282,7 +280,7 @@ static int visit_tokens(struct closure *c, struct error *err)
     for (const struct host_word *w = host_words; c->host_headers && w->word; w++) {
         size_t file;
         autofree char *option = text_format("--pre-include=sweetspot/%s", w->header);
-        bool there = false; // by another word
+        bool there = false; // because of another word
         for (size_t i = 0; i < c->options.rest.count; i++) there |= !strcmp(c->options.rest.list[i], option);
         if (there || !needs_word(c, w->word)) continue;
         text_list_add(&c->options.rest, text_copy(option));

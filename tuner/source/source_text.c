@@ -1,20 +1,20 @@
-// See source.h: a source as a compiler gets it.
+// See source.h: makes a source as a compiler gets it.
 #include "tuner/source/source.h"
 
 struct edited {
-    const char *from; // what is copied, up to `at`
+    const char *from; // the text being copied; done up to `at`
     size_t at;
     struct text text;
 };
 
-// Copies what lies before `end`.
+// Copies the text before `end`.
 static void append(struct edited *e, size_t end)
 {
     text_add(&e->text, "%.*s", (int)(end - e->at), e->from + e->at);
     e->at = end;
 }
 
-// Puts `text` in place of what lies between `begin` and `end`, with as many lines.
+// Replaces the text between `begin` and `end` by `text`, and keeps the number of lines.
 static void replace(struct edited *e, size_t begin, size_t end, const char *text)
 {
     append(e, begin);
@@ -24,7 +24,7 @@ static void replace(struct edited *e, size_t begin, size_t end, const char *text
     e->at = end;
 }
 
-// The path as an #include writes it; NULL with a message. malloc'ed.
+// The path as written in an #include; NULL with a message if that is impossible. malloc'ed.
 static char *header_name(const char *path, struct error *err)
 {
     if (!strpbrk(path, "\"\n")) return text_format("\"%s\"", path);
@@ -56,7 +56,7 @@ static char *edit_file(const struct source *s, size_t file, struct error *err)
     const struct source_file *f = &s->files[file];
     struct edited e = {.from = f->text};
     for (size_t i = 0; i < f->includes.count; i++) {
-        if (f->includes.list[i].word < e.at) continue; // within one that was replaced
+        if (f->includes.list[i].word < e.at) continue; // inside a replaced one
         if (edit(&e, s, &f->includes.list[i], f->target[i], err)) {
             free(e.text.text);
             return NULL;
