@@ -1,5 +1,5 @@
-// The store's file: neither kill -9, a second tuner, a full disk, another version nor damage costs anything that was
-// committed, and reading takes few locks.
+// The store's file: committed data survives kill -9, a second tuner, a full disk, a file of another version and damage.
+// Reading takes few locks.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ STORE_TEST(a_second_tuner_is_refused_with_the_pid_of_the_first)
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     assert_int_equal(store_holder(store), 0);
-    assert_int_equal(store_lock(store, &err), 0); // dropped by the system
+    assert_int_equal(store_lock(store, &err), 0); // the system dropped the lock
     assert_int_equal(store_holder(store), getpid());
     close_store();
     close(ready[0]), close(ready[1]), close(go[0]), close(go[1]);
@@ -72,7 +72,7 @@ STORE_TEST(kill_9_loses_nothing_that_was_committed)
         }
         close(report[1]);
         random = random * 1664525 + 1013904223;
-        if (round >= 10) { // at some instant after the first report
+        if (round >= 10) { // at a random moment after the first report
             int reported;
             if (read(report[0], &reported, sizeof reported) == sizeof reported) committed = reported;
         }
@@ -278,7 +278,7 @@ STORE_TEST(a_store_in_a_read_only_folder_can_be_read)
     assert_int_equal(result, 0);
 }
 
-static int calls, refused; // of fcntl for locks; the error of each
+static int calls, refused; // of fcntl for locks; the error that each one gets
 
 // As SQLite and the store call it.
 int fcntl(int fd, int command, ...)
