@@ -191,7 +191,7 @@ TEST(random_constraint_systems_equal_brute_force)
             failing += verdict == FAILING;
         } while (next_config(space, config));
 
-        // The number of configurations that only this constraint removes.
+        // The number of configurations that each constraint removes by itself.
         for (int c = 0; c < s.constraint_count; c++) {
             double removed = 0;
             memset(config, 0, sizeof config);

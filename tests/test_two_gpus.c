@@ -79,7 +79,7 @@ TEST(one_odd_time_sets_no_gpu_aside)
     gpu_times_grow(&times, 3);
     for (size_t i = 0; i < 3; i++) gpu_times_add(&times, i, (struct interval){1, 0.999, 1.001});
     for (size_t i = 0; i < 3; i++) assert_int_equal(gpu_times_decide(&times, i, 0.01, &ratio, &limit), GPU_ALIKE);
-    assert_int_equal(gpu_times_decide(&times, 0, 0.01, &ratio, &limit), GPU_OPEN); // a verdict that is given once
+    assert_int_equal(gpu_times_decide(&times, 0, 0.01, &ratio, &limit), GPU_OPEN); // already decided
     gpu_times_add(&times, 1, (struct interval){1.2, 1.19, 1.21});
     assert_int_equal(gpu_times_decide(&times, 1, 0.01, &ratio, &limit), GPU_AGAIN);
     gpu_times_add(&times, 1, (struct interval){1, 0.999, 1.001});
