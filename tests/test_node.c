@@ -13,7 +13,7 @@
 #include "tuner/node/node_message.h"
 #include "tuner/pool/pool_spec.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 struct agent {
     struct child child;

@@ -4,7 +4,7 @@
 #include "kernels/npy.h"
 #include "tests/testing.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 static char path[] = "/tmp/sweetspot-npy-XXXXXX";
 

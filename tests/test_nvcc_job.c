@@ -1,5 +1,5 @@
 // Jobs whose candidates nvcc compiles, because NVRTC cannot read their source: files with host code and host headers.
-// Skipped where there is no nvcc.
+// Skipped if there is no nvcc.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 

@@ -9,7 +9,7 @@
 #include "tuner/setup/run_environment.h"
 
 static char *folder;
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 // The other settings that a job needs. The pieces below replace some of them.
 static const char kernel[] = "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"

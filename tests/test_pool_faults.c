@@ -59,7 +59,7 @@ static void expect_all(const struct e2e_result *r, const char *folder)
         fail_msg("%d ok, %d others: %s\n%s", (int)s.ok, (int)s.others, s.reason, r->err);
 }
 
-// Compiled on one node, used on another; neither sees the driver's files.
+// Cubins are compiled on one node and used on another; neither sees the driver's files.
 #define TWO_NODES                                                                                                    \
     "nodes = ( { name = \"gpus\"; gpus = 1; cores = 0; command = \"env XDG_CACHE_HOME=$at/1\"; private = true; },\n" \
     "  { name = \"cores\"; gpus = 0; cores = 1; command = \"env XDG_CACHE_HOME=$at/2 FAKE_LIBRARY=$at/2/made.so\"; " \
@@ -222,7 +222,7 @@ TEST(a_final_whose_node_is_lost_is_decided_on_another)
                     "winner: trial");
 }
 
-// Files on their way ------------------------------------------------------------------------------------------------
+// Sending files -----------------------------------------------------------------------------------------------------
 
 struct private_node {
     char *folder, *cache;

@@ -9,7 +9,7 @@
 #include "tuner/recorded/transfer.h"
 #include "tuner/run/search.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 static const char recorded_path[] = "tests/spaces/sgemm_2048_h200.json.gz";
 

@@ -2,7 +2,7 @@
 // loops. Bounds must accept the results of honest kernels and reject results that lack one term.
 #include "tests/operation_problem.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 static struct result gemm_problem(enum element in, enum element out, int64_t m, int64_t n, int64_t k, bool ta, bool tb,
                                   double alpha, double beta, double (*fill)(uint64_t *))

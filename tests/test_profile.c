@@ -13,7 +13,7 @@
 #include "tuner/libraries/cupti_library.h"
 #include "tuner/store/store.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 // A helper's loads are called from two lines, 5 and 9; their functions are inlined into k (lines 14 and 15).
 static const char inlined[] =

@@ -10,7 +10,7 @@
 #include "tuner/base/units.h"
 #include "tuner/job/header_names.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 static char *folder;
 
 #define WITH_FAKE "export LD_LIBRARY_PATH=$PWD/'%1$s' PYTHONDONTWRITEBYTECODE=1 FAKE_LOG=$PWD/'%1$s'/log; "

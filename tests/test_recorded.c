@@ -12,7 +12,7 @@
 
 #include "tests/config_text.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 // Two parameters, four configurations: two good ones, a time that is a string, a time above 1e19.
 static const char kernel_tuner[] =
@@ -453,7 +453,7 @@ static void same_fields(enum field_level level, const void *a, const void *b, co
     }
 }
 
-// The way leads from a recording through the replaying worker, the driver, the store and an export to another
+// Figures pass from a recording through the replaying worker, the driver, the store and an export into another
 // recording.
 TEST(every_recorded_figure_survives_replay_store_and_export)
 {

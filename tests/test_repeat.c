@@ -9,7 +9,7 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 // The stage "mini" writes `y`; "halve" runs log2(M) times, exchanging y and t; "sort" has two loops.
 static const char stages_text[] =

@@ -31,7 +31,7 @@ static void open_empty(void)
     assert_int_equal(store_open(&store, path, true, &err), 0);
 }
 
-// A store without trials, of device A.
+// Opens a store without trials, for device A.
 static void setup(void)
 {
     open_empty();

@@ -1,4 +1,4 @@
-// The way of a candidate's result: the workers' figures reach the store, and a strategy learns of slow trials as slow
+// The path of a candidate's result: the workers' figures reach the store, and a strategy learns of slow trials as slow
 // ones, with their times.
 #include "tests/scripted.h"
 

@@ -50,13 +50,13 @@ TEST_WITH(the_nearest_kernel_of_the_device_is_launched_and_what_is_missing_is_sa
         if (status > 0) fail_msg("%s: the program's status is %d", compilers[i], status);
     }
     assert_null(strstr(test_owned(text_read_file(test_text("%s/include/sweetspot_runtime.c", job.folder), NULL)),
-                       "getenv")); // also in a program with more rights than its user
+                       "getenv")); // programs may have more rights than their users
 }
 
 TEST_WITH(only_files_of_the_user_that_match_their_hash_are_loaded, setup, teardown)
 {
     static const struct {
-        const char *prepare, *says; // shell, in the folder with kernels/mini.sweetspot
+        const char *prepare, *says; // prepare: shell, in the folder with kernels/mini.sweetspot
     } cases[] = {
         {":", "0 refused: done mini\n"},
         {"cat kernels/mini.sweetspot kernels/mini.sweetspot >k && mv k kernels/two.sweetspot; : >kernels/x.cubin",

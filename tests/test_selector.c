@@ -14,7 +14,7 @@
 
 #include "tests/config_text.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 // Appends a problem to the text of a list. Frees `list` and returns the longer text.
 static char *problem_text(char *list, const int64_t n[3], bool holdout)

@@ -50,7 +50,7 @@ static const struct job_request *request_of(const char *reference, bool drawn)
 
 static int launches;
 
-// The worker's kernel for guards: a byte for each kind of content.
+// Replaces the worker's kernel for guards. Each kind of content is one byte.
 static void run_guards(void **args)
 {
     const struct region *regions = args[0];
@@ -68,7 +68,7 @@ static void run_guards(void **args)
             }
 }
 
-// The worker's kernel for checksums, with another hash.
+// Replaces the worker's kernel for checksums, with another hash.
 static void run_checksums(void **args)
 {
     const struct checked *list = args[0];

@@ -9,7 +9,7 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 // A job with these problems and these verification settings.
 static struct job *job_with(const char *problems, const char *verification, char **mistake)

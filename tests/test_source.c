@@ -6,7 +6,7 @@
 
 #include "tuner/source/source.h"
 
-// A header in a folder of its own says what PART is, and the program needs it to be 1.
+// A header in its own folder defines PART, and the program requires the value 1.
 #define KERNEL "static_assert(PART == 1, \"another part\"); extern \"C\" __global__ void k(int *x) { *x = PART; }\n"
 
 static const struct form {
@@ -348,7 +348,7 @@ TEST(a_damaged_cache_is_compiled_anew)
 {
     static const char *const damages[] = {
         ": >%s",                                                                // an empty cubin
-        "printf x | dd of=%s bs=1 seek=700 conv=notrunc 2>/dev/null",           // one byte of it
+        "printf x | dd of=%s bs=1 seek=700 conv=notrunc 2>/dev/null",           // one byte changed
         "printf x >>%s",                                                        // longer
         "j=%s; printf '{}' >${j%%.cubin}.json",                                 // no figures
         "j=%s; sed -i 's/\"registers\":/\"registers\":9/' ${j%%.cubin}.json",   // another figure

@@ -6,7 +6,7 @@
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 TEST(published_spaces_have_the_published_sizes)
 {

@@ -6,7 +6,7 @@ enum { BRUTE_MAX = 5000 };
 
 struct system {
     struct fixture f;
-    struct expr *constraints[6]; // with the derived name written out: a name is evaluated when it is used
+    struct expr *constraints[6]; // the derived name is expanded, because names are evaluated where they are used
     int constraint_count;
     int parameter_count;
 };

@@ -10,7 +10,7 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 // One kernel three times: with PHASE 1, 2, and 1 again.
 #define LAUNCH "launch = { grid = [ \"ceil_div(M, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; };"

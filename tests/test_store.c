@@ -4,7 +4,7 @@
 #include "tests/store_fixture.h"
 #include "tests/stored_text.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 static int64_t uncounted(struct store *store, int64_t *ids)
 {

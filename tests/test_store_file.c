@@ -11,7 +11,7 @@
 #include "tests/store_fixture.h"
 #include "tests/stored_text.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 STORE_TEST(a_second_tuner_is_refused_with_the_pid_of_the_first)
 {
@@ -63,7 +63,7 @@ STORE_TEST(kill_9_loses_nothing_that_was_committed)
         pid_t child = fork();
         if (!child) {
             close(report[0]);
-            struct store *store = open_store(); // the first rounds die while it is being created
+            struct store *store = open_store(); // the first rounds die while the store is created
             for (int i = committed + 1;; i++) {
                 struct trial t;
                 if (store_find(store, text_format("N=%d", i), &t, NULL) != 0) add(store, i, STATUS_OK);
@@ -254,7 +254,7 @@ STORE_TEST(a_place_that_cannot_be_written_is_named)
     }
 }
 
-// Permissions stop root only where the file system is mounted read-only, so this one is skipped for root.
+// Root ignores permissions unless the file system is mounted read-only, so this test is skipped for root.
 STORE_TEST(a_store_in_a_read_only_folder_can_be_read)
 {
     if (!geteuid()) skip();
@@ -278,9 +278,9 @@ STORE_TEST(a_store_in_a_read_only_folder_can_be_read)
     assert_int_equal(result, 0);
 }
 
-static int calls, refused; // of fcntl for locks; the error that each one gets
+static int calls, refused; // calls of fcntl for locks; the error that each one gets
 
-// As SQLite and the store call it.
+// Replaces the fcntl that SQLite and the store call.
 int fcntl(int fd, int command, ...)
 {
     va_list args;

@@ -1,5 +1,5 @@
-// The table of a trial's fields and its consequences: every field survives the way through an answer and JSON, and the
-// facts of several stages are combined by one rule.
+// The table of a trial's fields and its consequences: every field survives a round trip through an answer and JSON, and
+// the facts of several stages are combined by one rule.
 #include "tests/e2e.h"
 
 #include "tuner/trial/trial_field.h"
@@ -30,7 +30,7 @@ TEST(every_field_is_said_completely_and_once)
     }
 }
 
-// A value of the field's kind that is not the cleared one.
+// A value of the field's kind that differs from the cleared one.
 static json_t *some_value(const struct trial_field *f)
 {
     switch (f->kind) {
@@ -75,7 +75,7 @@ TEST(every_field_is_unknown_until_it_is_taken_and_then_comes_back)
         field_take(f, &a, value, &memory);
         autojson json_t *back = field_json(f, &a);
         assert_true(json_equal(back, value));
-        // Through a worker's answer, where the field is in one.
+        // Through a worker's answer, if the field occurs in one.
         unsigned from = f->flags & (FIELD_GPU | FIELD_COMPILER);
         record_write_into(answer_record(f->level, from), &a, answer);
         assert_int_equal(json_object_size(answer), from ? 1 : 0);

@@ -132,7 +132,7 @@ TEST(a_finalist_that_is_implausibly_fast_is_out_and_the_next_takes_its_place)
 TEST(work_that_no_device_could_do_is_doubted_once_a_run_with_the_line)
 {
     static const struct {
-        const char *work, *part; // part: of the warning; NULL: there is none
+        const char *work, *part; // part: part of the warning; NULL: no warning
     } cases[] = {
         {"work = { flops = \"N*1000000000\"; };\n", "job.cfg:7: 'work' says 1.024e+12 operations of problem N=1024"},
         {"work = { bytes = \"N*1000000000\"; };\n", "job.cfg:7: 'work' says 1.024e+12 bytes of problem N=1024"},

@@ -376,7 +376,7 @@ TEST(a_final_s_entries_and_rounds_are_rows)
     expect(copy, "SELECT sum(winner) || ',' || sum(tied) FROM v1_finals", "2,1"); // each problem has its own kernel
 }
 
-// Stores that there are --------------------------------------------------------------------------
+// Existing stores --------------------------------------------------------------------------------
 
 TEST(a_view_that_an_older_program_made_is_renewed_and_a_newer_one_s_is_left)
 {

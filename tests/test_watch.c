@@ -118,8 +118,8 @@ static json_t *workers_of(const char *folder)
     return document;
 }
 
-// Each delay in turn is the longest, and its share is larger than in the other searches. The three run at once, so that
-// a busy machine slows all of them down.
+// Each delay is the longest one in one of three searches, where its share must be larger than in the other two. The
+// three run at once, so that a busy machine slows all of them down.
 TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
 {
     static const struct {
@@ -155,7 +155,7 @@ TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
                          cases[k].name);
 }
 
-// While a run lasts ---------------------------------------------------------------------------------------------------
+// During a run --------------------------------------------------------------------------------------------------------
 
 // Waits until the live file contains measured candidates, at most a minute.
 #define LIVE "for i in $(seq 600); do grep -qs clock_mhz store.db.status.json && break; sleep 0.1; done; "
