@@ -131,9 +131,9 @@ twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch
     sort | uniq -d)
 [ -z "$twice" ] || complain "base names of files that are used twice: $twice"
 
-# Members of JSON objects have their names in few places: messages (tuner/protocol), the store's documents, recordings,
-# reports, sections of headers, events and the live file, and the records of the compile cache. All others have structs.
-# Files of tests/json_members.txt still name some; it may only shrink.
+# Names of JSON members occur in few places: messages (tuner/protocol), the store's documents, recordings, reports,
+# sections of headers, events and the live file, and the records of the compile cache. Everything else uses structs. The
+# files in tests/json_members.txt still name some; this list may only shrink.
 names='json_(pack|put|get_[a-z]+|object_(get|set|set_new|del))\((.*"|$)'
 named=$(grep -rlE "$names" tuner search kernels --include='*.[ch]' |
     grep -vE '^tuner/(protocol|store|recorded|report|header|watch)/|/(run_events|run_documents|final_events)\.c$' |
@@ -145,7 +145,7 @@ while read -r file; do
     echo "$named" | grep -qx "$file" || complain "tests/json_members.txt: $file names no member: remove it"
 done <tests/json_members.txt
 
-# Files of templates of at most 500 lines; lines of at most 120 columns.
+# Files in templates/ have at most 500 lines; lines have at most 120 columns.
 templates=$(echo templates/*.cu templates/*/*.cuh)
 # shellcheck disable=SC2086
 long=$(wc -l $templates | awk '$1 > 500 && $2 != "total"')

@@ -4,7 +4,7 @@
 //     buffers   x (in), y (out), b (inout), all rows x cols with ld; s (scratch, 4096 floats without a fill)
 //     launch    grid ceil_div(rows * cols, 1024), block 256, four elements a thread
 
-// Where.
+// WHERE: the place of the write.
 #define NOWHERE 1
 #define BEHIND_Y 2
 #define BEFORE_Y 3
@@ -35,7 +35,7 @@
 #define PADDING_READ 28     // an element of padding is read but not used: right
 #define PADDING_USED 29     // an element of padding is added to a result
 
-// When.
+// WHEN: the launches in which it happens.
 #define ALWAYS 1
 #define SECOND 2 // in the second launch, counted in a __device__ variable
 #define MOSTLY 3 // in seven of eight launches, decided by the clock

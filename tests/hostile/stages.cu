@@ -18,7 +18,7 @@ HELPER int element(int k)
 {
     return blockIdx.x * TILE + k * THREADS + threadIdx.x;
 }
-// If the second launch does not wait, it begins at the end, where the first launch finishes last.
+// If the second launch does not wait, its blocks start from the end, which the first launch writes last.
 HELPER int element_of_second(int k)
 {
     u32 block = IS(overlap_does_not_wait) || IS(overlap_waits_at_the_end) || IS(overlap_waits_in_one_warp)

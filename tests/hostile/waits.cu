@@ -75,7 +75,7 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
 {
     const int tiles = (n + TILE - 1) / TILE;
     // The tile whose a*x this block computes. Cases that look back take the tiles in reverse order; the block of the
-    // last tile computes its operands from the first one by itself.
+    // last tile computes the first tile's a*x itself.
     __shared__ int mine;
     if (threadIdx.x == 0) {
 #if IS(waits_by_tickets)

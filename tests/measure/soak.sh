@@ -144,7 +144,7 @@ for kind in kinds:
     opened = [life[-1][2] - life[len(life) // 4][2] for life in lives]
     line(f"{kind}: descriptors", f"{max(life[-1][2] for life in lives)}, {max(opened):+d}", "+0", max(opened) <= 0)
 
-# Descriptors and GPU memory come and go with workers: medians of the first and the last quarter.
+# Descriptors and GPU memory come and go with workers, so the medians of the first and the last quarter are compared.
 def quarters(values):
     n = max(1, len(values) // 4)
     return statistics.median(values[n // 2:n + n // 2]), statistics.median(values[-n:])

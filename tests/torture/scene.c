@@ -1,5 +1,5 @@
-// See scene.h. The store is read from a copy. Reading the store itself would move its log into it and delete the log;
-// so the next run finds exactly the files that the last one left.
+// See scene.h. The store is read from a copy, because reading the store itself would move its log into it and delete
+// the log. The next run must find exactly the files that the last one left.
 #include "tests/torture/scene.h"
 
 #include <fcntl.h>
