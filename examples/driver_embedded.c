@@ -1,5 +1,5 @@
-/* The measured binary of a tuned kernel, launched from plain C with the driver API: no nvcc. In the project's root,
- * with CUDA_HOME the toolkit's folder:
+/* The measured binary of a tuned kernel, launched from plain C with the driver API, without nvcc. Run this in the
+ * project's root; CUDA_HOME is the toolkit's folder:
  *
  *     sweetspot tune configs/sgemm_2048.cfg
  *     sweetspot header configs/sgemm_2048.cfg --embed

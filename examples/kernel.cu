@@ -1,9 +1,9 @@
-// One of the kernels that the header holds, and the function that launches it. Compiled once for each (Makefile):
+// One of the header's kernels, and the function that launches it. Compiled once for each kernel (Makefile):
 // -DSGEMM_EACH_KERNEL=0 -DKERNEL=sgemm_0 -DLAUNCH=launch_0 and so on.
 #define SGEMM_EACH_DEFINE_PARAMETERS
 #include "sgemm_each_best.h"
 
-#define gemm_simt KERNEL // the entry's name, so that several can be linked
+#define gemm_simt KERNEL // renames the entry, so that several can be linked
 #include "gemm_simt.cu"
 
 extern "C" cudaError_t LAUNCH(int M, int N, int K, const float *A, const float *B, float *C, cudaStream_t stream)

@@ -1,5 +1,5 @@
-/* What the examples share: matrices of -1, 0 and 1, whose product FP32 holds exactly, a check of that product, and what
- * ends a program when a call fails. C99, C++ and CUDA. */
+/* Shared by the examples: matrices of -1, 0 and 1, whose product is exact in FP32, a check of that product, and a macro
+ * that ends the program if a call fails. C99, C++ and CUDA. */
 #ifndef SWEETSPOT_EXAMPLES_PRODUCT_H
 #define SWEETSPOT_EXAMPLES_PRODUCT_H
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For calls that return 0 when they are done: CUDA's, and those of a tuned header. */
+/* For calls that return 0 on success: CUDA's, and those of a tuned header. */
 #define MUST(call) must((int)(call), #call, __FILE__, __LINE__)
 
 static void must(int status, const char *call, const char *file, int line)
@@ -26,13 +26,13 @@ static void fill(float *to, size_t count, unsigned seed)
     }
 }
 
-/* NaN: an element that no kernel writes is not right by chance. */
+/* Fills with NaN, so that an element that no kernel writes is not right by chance. */
 static void spoil(float *to, size_t count)
 {
     memset(to, 255, count * sizeof *to);
 }
 
-/* y = A*x, in whole numbers that FP64 holds exactly. A has rows of n elements. */
+/* y = A*x in integers, which are exact in FP64. A has rows of n elements. */
 static void times(const float *A, int m, int n, const double *x, double *y)
 {
     int i, j;
@@ -44,8 +44,8 @@ static void times(const float *A, int m, int n, const double *x, double *y)
     }
 }
 
-/* Whether C = A*B: C*x and A*(B*x) are the same for a vector x of random numbers from 1 to 1000. Every element of C
- * takes part, and one that is wrong changes the result; that costs O(n^2) steps rather than O(n^3). */
+/* Whether C = A*B: tests whether C*x and A*(B*x) are the same for a vector x of random numbers from 1 to 1000. Every
+ * element of C is used, and a wrong one changes the result. This costs O(n^2) steps instead of O(n^3). */
 static int is_product(const float *A, const float *B, const float *C, int m, int n, int k)
 {
     double *x = (double *)malloc(sizeof *x * (size_t)n), *Bx = (double *)malloc(sizeof *x * (size_t)k),

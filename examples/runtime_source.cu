@@ -1,5 +1,5 @@
-// A tuned kernel by the source way: the template is compiled with the header's parameters and options, and launched
-// with the runtime API. In the project's root:
+// A tuned kernel used as source: the template is compiled with the header's parameters and options, and launched with
+// the runtime API. In the project's root:
 //
 //     sweetspot tune configs/sgemm_2048.cfg
 //     sweetspot header configs/sgemm_2048.cfg
@@ -8,7 +8,7 @@
 //     out/runtime_source
 #include "product.h"
 
-#define SGEMM_2048_DEFINE_PARAMETERS // under the names that the template uses
+#define SGEMM_2048_DEFINE_PARAMETERS // with the names that the template uses
 #include "sgemm_2048_best.h"
 
 #include "gemm_simt.cu"
@@ -26,7 +26,7 @@ int main()
     fill(B, (size_t)K * N, 2);
     spoil(C, (size_t)M * N);
 
-    // The header's first comment lists the arguments, and says what else must be set.
+    // The header's first comment lists the arguments and everything else that must be set.
     MUST(cudaFuncSetAttribute(gemm_simt, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)g.shared_bytes));
     gemm_simt<<<grid, block, g.shared_bytes>>>(M, N, K, 1, A, K, B, N, 0, C, N);
     MUST(cudaGetLastError());

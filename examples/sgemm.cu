@@ -1,9 +1,9 @@
-// A program that uses a tuned header: multiplies two matrices by the kernel that the header selects for their sizes,
+// A program that uses a tuned header: multiplies two matrices with the kernel that the header selects for their sizes,
 // and compares it with cuBLAS.
 //
 //     ./sgemm [M N K]         without sizes: some that were tuned and some that were not
 //
-// Exit status 0 when every element is within the error bound of an FP32 product.
+// The exit status is 0 if every element is within the error bound of an FP32 product.
 #include <cublas_v2.h>
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static float *random_matrix(size_t n)
     return device;
 }
 
-// Milliseconds for one product: the best of three batches of ten.
+// Milliseconds per product: the best of three batches of ten.
 template <class F> static float time_of(F run)
 {
     cudaEvent_t begin, end;
@@ -75,7 +75,7 @@ static bool product(cublasHandle_t blas, int M, int N, int K)
     float *A = random_matrix((size_t)M * (size_t)K), *B = random_matrix((size_t)K * (size_t)N), *C, *D;
     CHECK(cudaMalloc((void **)&C, count * sizeof *C));
     CHECK(cudaMalloc((void **)&D, count * sizeof *D));
-    CHECK(cudaMemset(C, 0xff, count * sizeof *C)); // NaN: what is not written shows
+    CHECK(cudaMemset(C, 0xff, count * sizeof *C)); // NaN reveals elements that are not written
     const float ours = time_of([&] { CHECK(kernels[kernel](M, N, K, A, B, C, 0)); });
     // Row-major C = A*B is column-major C' = B'*A'.
     const float theirs =
@@ -83,7 +83,7 @@ static bool product(cublasHandle_t blas, int M, int N, int K)
     float *mine = (float *)malloc(count * sizeof *mine), *expected = (float *)malloc(count * sizeof *expected);
     CHECK(cudaMemcpy(mine, C, count * sizeof *mine, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(expected, D, count * sizeof *expected, cudaMemcpyDeviceToHost));
-    // Both are off by at most some sqrt(K) roundings of sums of K products of elements up to 1/2.
+    // Each result is off by at most some sqrt(K) roundings of sums of K products of elements up to 1/2.
     const double allowed = 2 * (2 * sqrt(K) + 4) * 5.96e-8 * K / 4;
     double worst = 0;
     for (size_t i = 0; i < count; i++) {

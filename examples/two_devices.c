@@ -1,6 +1,6 @@
-/* One program for two kinds of GPU: its header has a section and a measured binary for each, and loading takes the one
- * for the current device, or the nearest that it can run. Tune on both machines, here into one.db and two.db; the
- * second header is merged into the first. In the project's root, with CUDA_HOME the toolkit's folder:
+/* One program for two kinds of GPU: its header has a section and a measured binary for each. Loading takes the one for
+ * the current device, or the nearest that it can run. Tune on both machines, here into one.db and two.db; the second
+ * header is merged into the first. Run this in the project's root; CUDA_HOME is the toolkit's folder:
  *
  *     sweetspot tune configs/sgemm_2048.cfg --store out/one.db
  *     sweetspot tune configs/sgemm_2048.cfg --store out/two.db
@@ -10,7 +10,7 @@
  *       out/include/sgemm_2048_best_binary.c -L$CUDA_HOME/lib64 -lcudart_static -ldl -lrt -lpthread -o out/two_devices
  *     out/two_devices
  *
- * It computes a product on every GPU of the machine that one of the binaries is for. */
+ * It computes a product on every GPU of the machine for which there is a binary. */
 #include "product.h"
 
 #define SGEMM_2048_RUNTIME_API
@@ -40,7 +40,7 @@ static int compute(const struct sgemm_2048_kernels *kernels)
 
 int main(void)
 {
-    struct sgemm_2048_kernels kernels; /* for one device: a program that uses several at once has one for each */
+    struct sgemm_2048_kernels kernels; /* for one device; a program that uses several at once needs one each */
     int count, i, right = 0, wrong = 0;
     MUST(cudaGetDeviceCount(&count));
     for (i = 0; i < count; i++) {

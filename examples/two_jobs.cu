@@ -1,5 +1,5 @@
-// Two tuned kernels in one translation unit, by the source way: the first job's parameters are undefined before the
-// second's are defined, since templates use the same names for them. In the project's root:
+// Two tuned kernels used as source in one translation unit. The first job's parameters are undefined before the
+// second's are defined, because templates use the same names for them. In the project's root:
 //
 //     sweetspot tune configs/sgemm_2048.cfg
 //     sweetspot tune configs/example.cfg
@@ -9,7 +9,7 @@
 //     nvcc $OPTIONS -Iout/include -Itemplates examples/two_jobs.cu -o out/two_jobs
 //     out/two_jobs
 //
-// A unit has one set of options: where those of two jobs differ, give each its own unit.
+// A unit has one set of options. If those of two jobs differ, give each its own unit.
 #include "product.h"
 
 #define SGEMM_2048_DEFINE_PARAMETERS
@@ -33,7 +33,7 @@ static float *managed(long long bytes)
     return memory;
 }
 
-// C = A*B, NaN before.
+// C = A*B; C is filled with NaN first.
 static void multiply(int M, int N, int K, const float *A, const float *B, float *C)
 {
     const struct sgemm_2048_launch_shape g = sgemm_2048_geometry(M, N, K);

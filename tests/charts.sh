@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fetches the libraries that `sweetspot report` inlines into out/npm/report, by the lock file of tuner/report/page,
-# which has their hashes, and keeps them as one script, and their licences and notice as one text. Never fails: it
-# reports what is missing, and everything but `report` works without it.
+# which has their hashes. Stores them as one script, and their licences and notice as one text. Never fails: it reports
+# what is missing, and everything except `report` works without it.
 set -u
 page=tuner/report/page to=out/npm kept=out/npm/report
 stamp=$(cksum <$page/package-lock.json)
@@ -20,7 +20,7 @@ mkdir $to/new && cp $page/package.json $page/package-lock.json $to/new || missin
     >$to/npm.log 2>&1 || missing "npm cannot fetch them ($to/npm.log)"
 from=$to/new/node_modules
 rm -rf $kept
-# The one file of ECharts contains zrender, whose licence requires its text to be included.
+# ECharts' file contains zrender, whose licence requires its text to be included.
 mkdir -p $kept && {
     cat $from/echarts/LICENSE $from/echarts/NOTICE
     printf '\n\nApache ECharts contains zrender, which has this licence:\n\n'

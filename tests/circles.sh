@@ -1,6 +1,6 @@
 #!/bin/sh
-# Calls go one way: no object of a folder may need, directly or through others, an object that needs it. An object needs
-# the functions and tables that nm shows as undefined in it and as defined in another object of the folder.
+# Finds circular calls: no two objects of a folder may need each other, directly or through others. An object needs the
+# functions and tables that nm shows as undefined in it and as defined in another object of the folder.
 # Usage: BUILD=out/obj tests/circles.sh
 BUILD=${BUILD:?}
 edges=$(mktemp) loops=$(mktemp)

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# CONTRIBUTING.md, followed word by word in a copy of the tree. By the words after a fence:
+# Follows CONTRIBUTING.md word by word in a copy of the tree. The words after a fence tell what to do:
 #
 #     LANGUAGE FILE               a new file
 #     LANGUAGE FILE after TEXT    lines that go into a file, after the one line that contains TEXT
 #     LANGUAGE FILE before TEXT   the same, before it
 #     sh                          commands, each of which must succeed
 #
-# Ends with the line "N passed, N failed, 0 skipped": one for each block.
+# Ends with the line "N passed, N failed, 0 skipped", which counts blocks.
 set -uo pipefail
 copy=$PWD/out/test/contributing
 blocks=$PWD/out/test/contributing-blocks
 log=$PWD/out/test/contributing.log
 rm -rf "$copy" "$blocks"
 mkdir -p "$copy/out" "$blocks"
-# Objects keep their times, so that little is compiled again.
+# Objects keep their modification times, so that little is compiled again.
 tar c --exclude=./out --exclude=./.git . | tar x -C "$copy"
 cp -a out/obj "$copy/out/obj"
 mkdir -p "$copy/out/bin"

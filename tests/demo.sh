@@ -17,5 +17,5 @@ run() {
 run check "$job"
 run tune "$job" --device "$device" --time 45s
 run header "$job"
-run header "$job" --check out/include/sgemm_2048_best.h || true # the recording may be of an older template
+run header "$job" --check out/include/sgemm_2048_best.h || true # the recording may be from an older template
 run compare "$job"

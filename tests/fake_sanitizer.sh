@@ -1,9 +1,9 @@
 #!/bin/sh
 # Stands in for compute-sanitizer in tests of the driver: writes a sample log where the tool would write its own, and
-# becomes the worker. Which log: $FAKE_SANITIZER_LOGS/TOOL.txt, else tests/sanitizer/clean.txt; the scripted worker may
-# put tests/sanitizer/TOOL.txt in its place. With $FAKE_SANITIZER_HANG=TOOL that tool never answers, and the process
-# id of its child is in $FAKE_SANITIZER_CHILD. Every start is a line "TOOL" in $FAKE_TOOLS, and takes
-# $FAKE_SANITIZER_DELAY seconds.
+# then executes the worker. The log is $FAKE_SANITIZER_LOGS/TOOL.txt if it exists, otherwise tests/sanitizer/clean.txt;
+# the scripted worker may replace it by tests/sanitizer/TOOL.txt. With $FAKE_SANITIZER_HANG=TOOL that tool never
+# answers, and the process id of its child is written to $FAKE_SANITIZER_CHILD. Every start adds a line "TOOL" to
+# $FAKE_TOOLS and takes $FAKE_SANITIZER_DELAY seconds.
 if [ "$1" = --version ]; then
     echo 'NVIDIA (R) Compute Sanitizer'
     echo 'Copyright (c) 2020-2025 NVIDIA Corporation'

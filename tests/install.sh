@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs Debian packages where root runs it and apt-get is there, one caller after another: apt-get itself refuses a
-# second one. Status 1 where it cannot; out/setup.log says why.
+# Installs Debian packages if root runs it and apt-get exists. Callers take turns, because apt-get refuses to run twice
+# at once. Status 1 if it cannot install; out/setup.log has the reason.
 set -u
 cd "$(dirname "$0")/.." || exit
 mkdir -p out

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Judges the first valid configuration of every job file given (all of configs/*.cfg), sanitizers included. Prints a
-# table of verdicts and of the tools' findings. None of them may be wrong. Needs a GPU and compute-sanitizer.
+# table of verdicts and of the tools' findings. No verdict may be `wrong`. Needs a GPU and compute-sanitizer.
 #
 # Usage: BIN=out/bin tests/judge_configs.sh [JOB...]
 bin=${BIN:-out/bin} bad=0

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The structure, checked: which folder may include what, one module for each foreign library, one struct or enum for
-# each name, lines of at most 120 columns, and mutants that apply. Formatting is checked where clang-format is
+# Checks the structure: which folders may include which others, one module for each foreign library, one struct or enum
+# for each name, lines of at most 120 columns, and that mutants apply. Formatting is checked where clang-format is
 # installed.
 status=0
 complain() {
@@ -12,7 +12,7 @@ refuse() {
     found=$(grep -rnE "^[ \t]*#[ \t]*include[ \t]*[<\"]($2)" "$1" --include='*.[ch]' --include='*.cu') && complain "$3:
 $found"
 }
-# only LIBRARY-PATTERN FILES... : the header is included by these files alone
+# only LIBRARY-PATTERN FILES... : only these files may include the header
 only() {
     pattern=$1
     shift
@@ -110,7 +110,8 @@ found=$(grep -rnE '\b(malloc|calloc|realloc|aligned_alloc|strdup|strndup|clock_g
     kernels --include='*.[ch]' | grep -v '^tuner/base/')
 [ -z "$found" ] || complain "use tuner/base/memory.h, text.h or clock.h:
 $found"
-# What an answer is made of is small, and comes from an arena as its JSON does from the library: both end it.
+# The parts of an answer are small and come from an arena. Like the JSON library's own allocations, these may end the
+# worker.
 found=$(grep -rnE '\b(memory_new|memory_grow|text_copy|text_format) *\(' tuner/gpu tuner/counting \
     tuner/libraries kernels --include='*.[ch]')
 [ -z "$found" ] || complain "the GPU worker must not end when memory is exhausted: use memory_try:
@@ -130,9 +131,9 @@ twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch
     sort | uniq -d)
 [ -z "$twice" ] || complain "base names of files that are used twice: $twice"
 
-# Members of JSON objects have their names in few places: messages (tuner/protocol), the store's documents, recordings,
-# reports, sections of headers, events and the live file, and the records of the compile cache. All others have structs.
-# Files of tests/json_members.txt still name some; it may only shrink.
+# Names of JSON members occur in few places: messages (tuner/protocol), the store's documents, recordings, reports,
+# sections of headers, events and the live file, and the records of the compile cache. Everything else uses structs. The
+# files in tests/json_members.txt still name some; this list may only shrink.
 names='json_(pack|put|get_[a-z]+|object_(get|set|set_new|del))\((.*"|$)'
 named=$(grep -rlE "$names" tuner search kernels --include='*.[ch]' |
     grep -vE '^tuner/(protocol|store|recorded|report|header|watch)/|/(run_events|run_documents|final_events)\.c$' |
@@ -144,7 +145,7 @@ while read -r file; do
     echo "$named" | grep -qx "$file" || complain "tests/json_members.txt: $file names no member: remove it"
 done <tests/json_members.txt
 
-# Files of templates of at most 500 lines; lines of at most 120 columns.
+# Files in templates/ have at most 500 lines; lines have at most 120 columns.
 templates=$(echo templates/*.cu templates/*/*.cuh)
 # shellcheck disable=SC2086
 long=$(wc -l $templates | awk '$1 > 500 && $2 != "total"')
@@ -161,7 +162,7 @@ long=$(LC_ALL=C.UTF-8 awk 'length($0) > 120 {print FILENAME ":" FNR ": " length(
 [ -z "$long" ] || complain "lines of more than 120 columns:
 $long"
 
-# Mutants follow the code that they break.
+# Mutants must still apply to the code that they break.
 if command -v patch >/dev/null; then
     for mutant in tests/mutants/*.patch tests/mutants/gpu/*.patch; do
         patch -p1 --dry-run --silent --forward --fuzz=0 <"$mutant" >/dev/null 2>&1 ||
@@ -169,7 +170,7 @@ if command -v patch >/dev/null; then
     done
 fi
 
-# clang-format 14 is that of Debian 12; other versions break lines differently.
+# Debian 12 has clang-format 14; other versions break lines differently.
 if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
     # shellcheck disable=SC2086
     unformatted=$(clang-format --dry-run $sources $templates 2>&1 | grep -E ': (warning|error):' |

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# clang-tidy, file by file, and cppcheck over all C files: the checks of .clang-tidy and of tests/lint. Ends with
-# "N passed, N failed, N skipped": each file is one for clang-tidy, cppcheck is one in all. A tool that is missing is
-# skipped.
+# Runs clang-tidy file by file, and cppcheck over all C files, with the checks in .clang-tidy and tests/lint. Ends with
+# "N passed, N failed, N skipped": clang-tidy counts one per file, cppcheck one in total. A missing tool is skipped.
 #
-# Usage: COMMANDS=FILE tests/lint.sh [C-FILE...], or `make lint`. COMMANDS: lines of a C file, a tab, and the compiler's
-# options. DEEP=1 lets clang's analyzer follow every path (ten times as long). JOBS: files at once.
-# A clean file is not looked at again until it, a header that it includes, its options or the checks change: out/lint
-# keeps the hashes, unless LINT_ONCE is set.
+# Usage: COMMANDS=FILE tests/lint.sh [C-FILE...], or `make lint`. COMMANDS: a file whose lines have a C file, a tab, and
+# the compiler's options. DEEP=1 lets clang's analyzer follow every path (ten times as long). JOBS: files at once.
+# A clean file is not checked again until the file, a header that it includes, its options or the checks change.
+# out/lint keeps the hashes, unless LINT_ONCE is set.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 commands=${COMMANDS:?} kept=out/lint/${DEEP:+deep-}tidy
@@ -14,7 +13,7 @@ jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 limits='-Xclang -analyzer-config -Xclang mode=shallow,max-nodes=4000'
 [ -z "${DEEP:-}" ] || limits=
 
-# options FILE: as make compiles it; what make does not compile by itself, like the driver.
+# options FILE: those with which make compiles it, or the driver's if make does not compile it by itself.
 options() {
     local found
     found=$(awk -F '\t' -v file="$1" '$1 == file {print $2; exit}' "$commands")
@@ -23,7 +22,7 @@ options() {
     echo "$found"
 }
 
-# look FILE...: prints what is wrong with files of the same options.
+# look FILE...: prints what is wrong with files that have the same options.
 look() {
     local log=$kept/${1//\//_}.log
     eval "clang-tidy --quiet $* -- $opts $limits" >"$log" 2>&1 && return
@@ -31,8 +30,8 @@ look() {
     return 1
 }
 
-# tidy FILE...: those that are not known to be clean, in one process for each set of options, since clang-tidy starts
-# slowly; where something is wrong, file by file. A hash in $kept means that the file was clean.
+# tidy FILE...: checks those not known to be clean, in one process for each set of options, because clang-tidy starts
+# slowly. If something is wrong, checks them file by file. A hash in $kept means that the file was clean.
 tidy() {
     local file opts hash mark one_by_one
     local -A files_of=() hash_of=()
@@ -75,7 +74,7 @@ files=$*
 [ -n "$files" ] || files=$(find tuner search kernels tests -name '*.c' -not -path 'tests/launch/*' | sort)
 count=$(echo "$files" | wc -w) passed=0 failed=0 skipped=0
 
-# Other versions find other things.
+# Other versions have other findings.
 if clang-tidy --version 2>/dev/null | grep -q 'version 14\.' && command -v clang >/dev/null; then
     # shellcheck disable=SC2086
     printf '%s\n' $files | DEEP=${DEEP:-} xargs -P "$jobs" -n 12 bash tests/lint.sh --some

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Applies each patch of tests/mutants, one at a time, to a copy of the tree under out/mutants, builds, and runs tests: a
+# Applies each patch of tests/mutants, one at a time, to a copy of the tree under out/mutants, builds, and runs tests. A
 # mutant whose tests pass has survived, and needs a better test. Ends with "N caught, N survived"; exit status 1 when
 # one survived, does not apply or does not build.
 #
 # Usage: tests/mutants.sh [NAME...]
-# A patch begins with the line "tests: PROGRAM..." (test programs that must see it; "all": every one that needs no GPU)
-# and a sentence about what it breaks. JOBS: mutants at once (as many as there are cores).
+# A patch begins with the line "tests: PROGRAM..." (test programs that must notice it; "all": every one that needs no
+# GPU) and a sentence about what it breaks. JOBS: number of mutants at once (default: the number of cores).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD work=out/mutants
@@ -20,7 +20,7 @@ fi
 rm -rf "$work"
 mkdir -p "$work"
 
-# programs PATCH: the test programs that its first line names.
+# programs PATCH: the test programs named in its first line.
 programs() {
     local names
     names=$(sed -n '1s/^tests: *//p' "$1")
@@ -30,7 +30,7 @@ programs() {
     printf 'out/bin/%s ' $names
 }
 
-# build PROGRAM...: they and what they start.
+# build PROGRAM...: builds these programs and those that they start.
 build() {
     make -j1 "$@" programs out/bin/fake_worker out/bin/emulated_gpu out/bin/reference_library.so >build.log 2>&1
 }
@@ -51,17 +51,17 @@ try() {
     else
         echo "caught: $(grep -m1 '^\[  FAILED  \] [a-z]' test.log | cut -c14- || true)"
     fi
-    cp original "$file" # with the time of now: built again
+    cp original "$file" # has the present time, so it is built again
     rm -f "$file.rej" "$file.orig"
 }
 
-# copy N: the tree and what is built of it.
+# copy N: copies the tree with its build.
 copy() {
     mkdir "$work/$1"
     tar cf - --exclude=./out --exclude=./.git --exclude=./shared . out/obj out/bin | tar xf - -C "$work/$1"
 }
 
-# worker N: every patch that is its turn.
+# worker N: handles every patch of its share.
 worker() {
     copy "$1"
     cd "$work/$1" || exit 1
@@ -70,7 +70,7 @@ worker() {
     done
 }
 
-# A test that fails without any mistake catches nothing.
+# A test that fails without a mutant catches nothing.
 wanted=$(for p in "${patches[@]}"; do programs "$p"; done | tr ' ' '\n' | sort -u)
 make $wanted programs out/bin/fake_worker out/bin/reference_library.so >"$work/build.log" 2>&1 || {
     cat "$work/build.log"

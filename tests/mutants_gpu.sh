@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Shows whether each check of the GPU worker is needed. A patch of tests/mutants/gpu disables one of them. Each is
-# applied alone to a copy of the tree, the programs that it concerns are built, and test_gpu_hostile runs the cases that
-# its first line names ("cases: FAMILY/CASE:WAY ..."). At least one of them must get through, or a right kernel must be
-# refused: a check without which nothing changes is idle. Ends with "N needed, N idle, N broken"; exit status 1 when one
-# is idle, or its patch does not apply or does not build, or when a case gets through although nothing is disabled.
+# Shows whether each check of the GPU worker is needed. Each patch in tests/mutants/gpu disables one check. Each is
+# applied by itself to a copy of the tree, the programs that it concerns are built, and test_gpu_hostile runs the cases
+# that its first line names ("cases: FAMILY/CASE:WAY ..."). At least one of these cases must get through, or a right
+# kernel must be refused; otherwise the check is idle. Ends with "N needed, N idle, N broken". The exit status is 1 if a
+# check is idle, if a patch does not apply or build, or if a case gets through although nothing is disabled.
 #
 # Usage: tests/mutants_gpu.sh [NAME...]
-# JOBS: built at once (as many as there are cores). BUILD_ONLY=1: stops when all are built, which needs no GPU.
+# JOBS: number of builds at once (default: the number of cores). BUILD_ONLY=1: stops when all are built, which needs no
+# GPU.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD work=out/mutants-gpu
@@ -31,7 +32,7 @@ if [ -z "${BUILD_ONLY:-}" ] && ! out/bin/sweetspot doctor >/dev/null 2>&1; then
     exit
 fi
 
-# build PATCH: programs with the mistake into $work/NAME, and a file `broken` with the reason where that fails.
+# build PATCH: builds programs with the mistake into $work/NAME, or writes the reason to a file `broken` if that fails.
 build() {
     local patch=$root/$1 to file files
     to=$root/$work/$(basename "$1" .patch)
@@ -46,12 +47,12 @@ build() {
         cp out/bin/sweetspot* out/bin/test_gpu_hostile "$to"
     fi
     for file in $files; do
-        cp "$file.kept" "$file" # with the time of now: built again
+        cp "$file.kept" "$file" # has the present time, so it is built again
         rm -f "$file.kept" "$file.rej" "$file.orig"
     done
 }
 
-# builder N: every patch that is its turn, in a copy of the tree.
+# builder N: builds every patch of its share in a copy of the tree.
 builder() {
     mkdir "$work/tree$1"
     tar cf - --exclude=./out --exclude=./.git --exclude=./shared . out/obj out/bin | tar xf - -C "$work/tree$1"
@@ -68,7 +69,7 @@ cases_of() {
     sed -n '1s/^cases: *//p' "$1"
 }
 
-# run FOLDER CASES: with the programs of the folder, among which the test looks for the others.
+# run FOLDER CASES: runs the test from the folder; it finds the other programs there.
 run() {
     SWEETSPOT_HOSTILE_CASES=$2 SWEETSPOT_HOSTILE_CACHE=$root/$work/cache TEST_FILTER='*no_wrong*' \
         SWEETSPOT_GPU_REQUIRED=1 "$1/test_gpu_hostile" >"$work/test.log" 2>&1 </dev/null
@@ -88,7 +89,7 @@ if [ -n "${BUILD_ONLY:-}" ]; then
     exit
 fi
 
-# With nothing disabled, nothing may get through.
+# If no check is disabled, no case may get through.
 all=$(for p in "${patches[@]}"; do cases_of "$p"; done | tr ' ' '\n' | sort -u | tr '\n' ' ')
 if ! run "$root/out/bin" "$all"; then
     cat "$work/test.log"

@@ -1,6 +1,6 @@
 # Shell functions for tests of pools on a scheduler or a login of this machine (slurm.sh, ssh.sh): 80 candidates for
-# scripted workers, and what became of them. The caller has set BIN, `kind` (the word before each result) and `tests`
-# (how many there are), and calls scene_begin once.
+# scripted workers, and checks of their results. The caller sets BIN, `kind` (the word before each result) and `tests`
+# (the number of tests), and calls scene_begin once.
 passed=0 failed=0
 result() { # STATUS NAME
     if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
@@ -11,7 +11,7 @@ skip() {
     echo "0 passed, 0 failed, $tests skipped"
     exit 0
 }
-# needs PACKAGES PROGRAM...: installs Debian's packages where a program is missing.
+# needs PACKAGES PROGRAM...: installs Debian packages if a program is missing.
 needs() {
     local packages=$1
     shift
@@ -37,7 +37,7 @@ free_ports() {
         return
     done
 }
-# A folder `at` that goes with the caller, as do the processes `pids`, and a job in it.
+# Creates the folder `at` with a job. At the caller's end, the folder and the processes `pids` are removed.
 scene_begin() {
     at=$(mktemp -d "/tmp/sweetspot-$kind-XXXXXX")
     pids=
@@ -61,17 +61,17 @@ EOF
     store=$at/job.db
 }
 tune() { "$BIN/sweetspot" tune "$at/job.cfg" --store "$store" -q --node-cache "$at/cache" "$@"; }
-# Whether all 80 configurations have a result, and none is blamed.
+# Whether all 80 configurations have a result and none was blamed.
 whole() {
     grep -q ', 80 in all' "$at/err" && grep -q 'winner: trial' "$at/out" &&
         ! grep -qE '  (crashed|timeout|compile_error|launch_error): ' "$at/job.log"
 }
-# The agents of this run, and their workers: by their folder, which no other run has.
+# The agents of this run and their workers, recognised by their folder, which no other run uses.
 agents() { pgrep -f "^[^ ]*sweetspot-node --cache $at/cache"; }
 workers() { for agent in $(agents); do pgrep -P "$agent"; done; }
 fresh() { rm -f "$store"* "$FAKE_LOG" "$at/job.log"; }
 measuring() { for _ in $(seq 100); do [ -s "$FAKE_LOG" ] && return; sleep .1; done; }
-# Waits until something is measured, and so many nodes have joined.
+# Waits until something is measured and $1 nodes have joined.
 joined() {
     measuring
     for _ in $(seq 50); do [ "$(grep -c joins "$at/err")" -ge "$1" ] && return; sleep .1; done

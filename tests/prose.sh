@@ -1,6 +1,6 @@
 #!/bin/sh
-# Words that documents, comments and messages do without, since a usual word says the same. Fails where one is used.
-# With `long`, also lists sentences of documents with over 30 words, which is advice.
+# Words that documents, comments and messages avoid because a usual word says the same. Fails if one is used. With
+# `long`, also lists sentences of documents with over 30 words, which is advice.
 #
 # Usage: tests/prose.sh [long]
 cd "$(dirname "$0")/.." || exit 1

@@ -3,14 +3,14 @@
 # N passed, N failed, N skipped.
 #
 # Usage: BIN=out/bin tests/run.sh PROGRAM... [-- PROGRAM... [-- PROGRAM...]]
-# Programs after the first `--` need a GPU for themselves: when the others have ended, one runs on each GPU (GPUS: how
-# many; those of nvidia-smi), or one after another. Programs after the second `--` need the machine for themselves.
-# JOBS: programs at once (two more than there are cores, since tests wait for deadlines). DEADLINE: seconds a program
-# may take; then it and its children are killed, which counts as one failure. A program that dies without its closing
-# lines counts as one failure too. What a program printed is in $BIN/log/<program>.log.
+# Programs after the first `--` need a GPU for themselves. When the others have ended, one runs on each GPU (GPUS: how
+# many; default: all in nvidia-smi), or one after another. Programs after the second `--` need the machine for
+# themselves. JOBS: programs at once (default: number of cores + 2, because tests wait for deadlines). DEADLINE: seconds
+# that a program may take. Then it and its children are killed, which counts as one failure. A program that dies without
+# its closing lines also counts as one failure. The output of a program is in $BIN/log/<program>.log.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
-# A real compute-sanitizer would look at scripted workers; tests of it say so.
+# A real compute-sanitizer would check scripted workers. Tests that need it set this variable themselves.
 export SWEETSPOT_SANITIZER=none SWEETSPOT_NVCC=none
 gpus=${GPUS:-$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')}
 jobs=${JOBS:-$(($(nproc 2>/dev/null || echo 2) + 2))} deadline=${DEADLINE:-300}
@@ -18,10 +18,10 @@ logs=${BIN:?}/log
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0
 declare -A name_of=() start_of=() gpu_of=()
-free=() devices=() # GPUs, once programs have one each; those that programs after the next `--` have
+free=() devices=() # free: idle GPUs, once each program has its own; devices: GPUs for programs after the next `--`
 [ "$gpus" -le 1 ] || mapfile -t devices < <(seq 0 $((gpus - 1)))
 
-# timeout gives the program a process group of its own, which is what it kills.
+# `timeout` puts the program into its own process group and kills that group.
 start() {
     local name
     name=$(basename "$1")
@@ -40,7 +40,7 @@ finish() {
     [ -z "${gpu_of[$pid]}" ] || free+=("${gpu_of[$pid]}")
     unset "name_of[$pid]" "start_of[$pid]" "gpu_of[$pid]"
     p=$(grep -c '^\[       OK \]' "$log")
-    # cmocka names what failed or was skipped twice, the second time in a list at the end.
+    # cmocka names failed and skipped tests twice, the second time in a list at the end.
     f=$(grep '^\[  FAILED  \] [A-Za-z_0-9]*$' "$log" | sort -u | wc -l)
     s=$(grep '^\[  SKIPPED \] [A-Za-z_0-9]*$' "$log" | sort -u | wc -l)
     if [ "$status" -ne 0 ]; then

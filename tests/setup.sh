@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks what the build needs, installs Debian packages where it may, and says exactly what to do where it may not.
+# Checks the requirements of the build, installs Debian packages where it may, and otherwise prints exactly what to do.
 # Called by the Makefile with CC, CUDA_HOME, CUDA_LIB, HEADERS and PACKAGES.
 set -u
 
@@ -8,7 +8,7 @@ if ! command -v "${CC%% *}" >/dev/null 2>&1; then
     missing=" $CC"
 else
     for header in $HEADERS; do
-        # cmocka.h and zlib.h want these before them.
+        # cmocka.h and zlib.h need these headers before them.
         printf '#include <%s.h>\n' stdarg stddef stdint setjmp "${header%.h}" |
             $CC -x c -fsyntax-only - 2>/dev/null || missing="$missing $header"
     done
@@ -40,7 +40,6 @@ if [ "${version:-0}" -lt 12080 ]; then
     exit 3
 fi
 
-# Everything but reports is built without npm. After a failure an hour passes before the next attempt (make charts: at
-# once).
+# Only reports need npm. After a failure, the next attempt comes an hour later (with `make charts`, at once).
 if [ -z "$(find out/npm/failed -mmin -60 2>/dev/null)" ]; then sh tests/charts.sh; fi
 exit 0

@@ -1,7 +1,7 @@
 #!/bin/bash
-# A Slurm of one machine, and a pool on it: a controller and two slurmd that stand for nodes, without systemd, with a
-# munged of its own. Root may install Debian's packages. Recorded candidates are searched on it while workers, agents
-# and the driver are killed, a node is drained and another one joins.
+# Runs Slurm on one machine, and a pool on it: a controller and several slurmd that stand for nodes, without systemd,
+# with its own munged. Needs root, and installs missing Debian packages. Searches run on it while workers, agents and
+# the driver are killed, a node is drained and another one joins.
 # Usage: BIN=out/bin tests/slurm.sh
 set -u
 BIN=$(realpath "${BIN:?}")
@@ -48,7 +48,7 @@ EOF
 munged --force --foreground --socket="$MUNGE_SOCKET" --key-file="$at/key" --log-file="$at/munge.log" \
     --pid-file="$at/munge.pid" --seed-file="$at/munge.seed" >/dev/null 2>&1 &
 pids="$pids $!"
-# Others may take a port between the look and the start: up to three times.
+# Another process may take a port between the check and the start, so there are up to three attempts.
 come_up() {
     local daemons=
     configure
@@ -80,7 +80,7 @@ allocate() { # NODES SECONDS: prints the job's number
 }
 running() { for _ in $(seq 50); do [ "$(squeue -h -j "$1" -o %T)" = RUNNING ] && return; sleep .1; done; }
 
-# Inside of an allocation, as a user's batch script does.
+# Inside an allocation, as in a user's batch script.
 fresh
 salloc -Q -N2 -w n1,n2 "$BIN/sweetspot" tune "$at/job.cfg" --store "$store" -q --pool slurm --node-cache "$at/cache" \
     >"$at/out" 2>"$at/err" && whole && grep -q 'node n1 joins' "$at/err" && grep -q 'node n2 joins' "$at/err"
@@ -90,7 +90,7 @@ env -u SLURM_JOB_ID "$BIN/sweetspot" tune "$at/job.cfg" --store "$store" --pool 
 [ $? = 2 ] && grep -q 'salloc --nodes' "$at/err"
 result $? 'without an allocation it says how to get one'
 
-# Jobs of others' making, by their numbers.
+# Jobs that were started elsewhere, named by their numbers.
 a=$(allocate n1 300) b=$(allocate n2 300)
 running "$a"
 running "$b"
@@ -119,7 +119,7 @@ done
 result $? 'workers end with a driver that is killed'
 before=$(wc -l <"$FAKE_LOG")
 tune --pool "slurm:$a,$b" >"$at/out" 2>"$at/err" && whole && [ "$before" -gt 0 ] &&
-    # except what was in flight on the two GPUs, and the reference of each run, which every GPU measures
+    # except candidates in flight on the two GPUs, and the reference of each run, which every GPU measures
     [ "$(sort "$FAKE_LOG" | uniq -d | wc -l)" -le $((4 + 2)) ]
 result $? 'the same command goes on, and measures nothing twice'
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Pools over ssh: an sshd of this test on a port of its own, whose hosts gpu01 and gpu02 are this machine. Each login
-# prints a greeting. Connections are killed, stopped and refused while 80 candidates are searched. Root may install
-# Debian's packages.
+# Pools over ssh. The test runs its own sshd on its own port; the hosts gpu01 and gpu02 are this machine. Each login
+# prints a greeting. Connections are killed, stopped and refused during a search over 80 candidates. Needs root, and
+# installs missing Debian packages.
 # Usage: BIN=out/bin tests/ssh.sh
 set -u
 BIN=$(realpath "${BIN:?}")
@@ -21,14 +21,14 @@ echo "Welcome. Modules loaded: none"
 exec sh -c "$SSH_ORIGINAL_COMMAND"
 EOF
 chmod +x "$at/login"
-# The ssh that sweetspot finds: the system's, with this test's hosts.
+# sweetspot finds this ssh, which is the system's with this test's hosts.
 printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$at/config" >"$at/bin/ssh"
 chmod +x "$at/bin/ssh"
 PATH=$at/bin:$PATH
 fake=$BIN/fake_worker
 come_up() {
     port=$(free_ports)
-    # Another machine does not know the variables of this one.
+    # Another machine would not have this machine's variables.
     cat >"$at/sshd_config" <<EOF
 ListenAddress 127.0.0.1
 Port $port

@@ -1,5 +1,5 @@
-// Names that a job's header could not have are refused with the job file, and what the header defines for itself is
-// what the rule knows.
+// Names that would be impossible in a job's header are refused when the job file is read, and the rule knows every name
+// that the header itself defines.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -7,7 +7,7 @@
 
 #include "tuner/job/header_names.h"
 
-// A job with these parameters, macros and stages, a line each from line 3 on.
+// A job with these parameters, macros and stages, one per line from line 3 on.
 static char *job_text(const char *defines, const char *parameters, const char *second)
 {
     return text_format(
@@ -27,7 +27,7 @@ static char *job_text(const char *defines, const char *parameters, const char *s
     "\"x\"; } ); }"
 
 static const struct {
-    const char *defines, *parameters, *second, *message; // NULL: the job is sound
+    const char *defines, *parameters, *second, *message; // NULL: the job is correct
 } cases[] = {
     {"", "{ name = \"BLOCK" VALUES ", { name = \"MIN_REGISTERS" VALUES, "last", NULL},
     {"X = 1;", "{ name = \"Error" VALUES, "last",
@@ -66,7 +66,8 @@ TEST(names_that_the_header_cannot_have_are_refused_with_file_and_line)
     }
 }
 
-// "GOLDEN_X" at `at`: without GOLDEN_, in `macro`; false where the line defines something else.
+// Writes the name of the macro that the line defines, without the prefix, to `macro`. False if it defines something
+// else.
 static bool own_macro(const char *line, const char *prefix, char macro[128])
 {
     if (strncmp(line, "#define ", 8) != 0) return false;
@@ -79,7 +80,7 @@ static bool own_macro(const char *line, const char *prefix, char macro[128])
     return true;
 }
 
-// Every new name in the header must be added to the rule, or a job could have a parameter of that name.
+// Every new name in the header must be added to the rule; otherwise a job could have a parameter with that name.
 TEST(every_macro_of_a_header_is_known_to_the_rule)
 {
     static const char *const parameters[] = {"X", "MODE"};

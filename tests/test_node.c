@@ -1,4 +1,4 @@
-// The agent of a node alone, spoken to in frames: its greeting, its workers, files that it is sent, and its end.
+// The agent of a node by itself, addressed in frames: its greeting, its workers, files sent to it, and its end.
 #include "tests/e2e.h"
 
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include "tuner/node/node_message.h"
 #include "tuner/pool/pool_spec.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 struct agent {
     struct child child;
@@ -22,7 +22,7 @@ struct agent {
     char *folder;
 };
 
-// Writes what is to be written, and waits for something to read.
+// Writes pending frames, and waits for input.
 static void turn(struct agent *a)
 {
     assert_int_equal(frame_flush(&a->out, a->child.to), 0);
@@ -32,7 +32,7 @@ static void turn(struct agent *a)
     if (p[0].revents) frame_read(&a->in, a->child.from);
 }
 
-// The next frame of a type that is no beat; others fail the test.
+// The next frame other than a heartbeat. The test fails if it has another type.
 static struct frame expect(struct agent *a, enum frame_type type)
 {
     struct frame f;
@@ -52,7 +52,7 @@ static struct agent start(const char *option)
     char *program = test_text("%s/sweetspot-node", e2e_bin()), *cache = test_text("%s/cache", a.folder), *line;
     char *argv[] = {program, "--cache", cache, (char *)(uintptr_t)option, NULL};
     assert_int_equal(child_start(&a.child, argv, NULL, false, &err), 0);
-    for (int got = 0; got != 1 || !*line;) // an empty line goes before the greeting
+    for (int got = 0; got != 1 || !*line;) // an empty line precedes the greeting
         if (!(got = frame_next_line(&a.in, &line))) turn(&a);
     struct node_identity identity;
     struct arena memory = {NULL};
@@ -107,7 +107,7 @@ TEST(long_lines_arrive_whole_and_beats_go_before_them)
     begin_worker(&a, 7);
     frame_put(&a.out, FRAME_INPUT, 7, line, SIZE);
     size_t got = 0, heartbeats = 0;
-    while (frame_pending(&a.out)) { // the agent waits with what it has to say, for long enough that a beat is due
+    while (frame_pending(&a.out)) { // output stays unread until a heartbeat is due
         assert_int_equal(frame_flush(&a.out, a.child.to), 0);
         usleep(1000);
     }
@@ -130,7 +130,7 @@ TEST(long_lines_arrive_whole_and_beats_go_before_them)
     finish(&a);
 }
 
-// Else the agent would keep all of it.
+// Otherwise the agent would keep the whole line in memory.
 TEST(a_line_that_is_too_long_is_carried_before_it_ends)
 {
     enum { SIZE = 32 << 20 };
@@ -208,7 +208,7 @@ TEST(how_a_worker_ended_or_stopped_is_told)
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGKILL);
     assert_false(json_get_bool(reported, "killed", true));
-    // A program that is none of an agent's.
+    // This is not one of an agent's programs.
     node_message_put(&a.out, FRAME_START, 2, &(struct node_start){&(const char *){"/bin/sh"}, 1});
     assert_contains(expect(&a, FRAME_ERRORS).data, "'/bin/sh' is not one of the programs of an agent");
     reported = test_json(json_parse(expect(&a, FRAME_EXIT).data, NULL));
@@ -249,7 +249,7 @@ TEST(files_have_their_name_when_their_content_is_right)
             assert_contains(expect(&a, FRAME_TROUBLE).data, cases[i].trouble);
             assert_int_not_equal(node_file_hash(path, hash, &size, NULL), 0);
         } else {
-            // The answer to something behind it: then the file is there.
+            // An answer to a later request shows that the file has arrived.
             begin_worker(&a, (uint32_t)i + 1);
             frame_put(&a.out, FRAME_INPUT, (uint32_t)i + 1, "\n", 1);
             expect(&a, FRAME_OUTPUT);
@@ -260,7 +260,7 @@ TEST(files_have_their_name_when_their_content_is_right)
     finish(&a);
 }
 
-// The driver makes a name of it.
+// The driver uses the hash as a file name.
 TEST(what_is_no_hash_is_refused_before_anything_is_written)
 {
     struct node_arrival a = {.fd = -1};
@@ -294,7 +294,7 @@ TEST(a_cache_that_others_could_change_is_refused)
     }
 }
 
-// The driver sends what is not told, and what is told is used.
+// The driver sends the files that the agent does not report, and uses those that it reports.
 TEST(only_files_with_the_right_content_are_told)
 {
     enum { SIZE = 1 << 20 };

@@ -4,7 +4,7 @@
 #include "kernels/npy.h"
 #include "tests/testing.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 static char path[] = "/tmp/sweetspot-npy-XXXXXX";
 
@@ -39,7 +39,7 @@ static void write_npy(int version, const char *descr, const char *order, const c
     fclose(f);
 }
 
-// Written and read back; the caller releases it.
+// Writes a file and reads it back. The caller releases the result.
 static struct npy written(int version, const char *descr, const char *order, const char *shape, const void *data,
                           size_t bytes)
 {
@@ -49,7 +49,7 @@ static struct npy written(int version, const char *descr, const char *order, con
     return npy;
 }
 
-// A file that cannot be read, with these words and its name.
+// Checks that the file cannot be read, with a message that contains `says` and the file's name.
 static void refused(const char *file, const char *says)
 {
     struct npy npy;
@@ -104,7 +104,7 @@ TEST(large_integers_lose_no_bits)
 
 TEST(fortran_order_is_turned_around)
 {
-    // A 2x3 matrix {{0,1,2},{3,4,5}} with its columns one after the other.
+    // A 2x3 matrix {{0,1,2},{3,4,5}} in column-major order.
     const float data[] = {0, 3, 1, 4, 2, 5};
     struct npy npy = written(1, "'<f4'", "True", "(2, 3)", data, sizeof data);
     for (size_t i = 0; i < 6; i++) assert_true(npy_number(&npy, i) == (double)i);
@@ -144,7 +144,7 @@ TEST(what_cannot_be_read_is_refused_with_the_file_s_name)
     refused(path, "is not a .npy file");
 }
 
-// A header that ends within what is looked for, with nothing behind it.
+// Headers that end in the middle of an expected text, at the end of the memory.
 TEST(a_header_is_not_read_beyond_its_end)
 {
     static const char whole[] = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }";

@@ -1,5 +1,5 @@
-// Jobs whose candidates nvcc compiles, because NVRTC cannot read their source: files with host code and headers of the
-// host. Skipped where there is no nvcc.
+// Jobs whose candidates nvcc compiles, because NVRTC cannot read their source: files with host code and host headers.
+// Skipped if there is no nvcc.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -35,7 +35,7 @@ static char *make_folder(const char *name)
     return folder;
 }
 
-// The worker's answers to a hello and to a request for these entries, a line each.
+// The worker's answers to a hello and to a request for these entries, one per line.
 static struct e2e_result ask(const char *folder, const char *before, const char *entries, const char *more)
 {
     struct e2e_result r = e2e_in(folder, "pwd");
@@ -63,7 +63,7 @@ TEST(entries_are_found_under_their_names_in_the_cubin)
                     "\"shared\":256", "\"cached\":false");
     r = ask(folder, "", "\"plain\",\"mine::copy<float, SIZE>\",\"mine::copy<float, 2>\",\"over\",\"hidden\"", "");
     assert_contains(r.out, "\"cached\":true");
-    e2e_write(folder, "width.h", "enum { WIDTH = 5 };\n"); // counts, like every header of the user's
+    e2e_write(folder, "width.h", "enum { WIDTH = 5 };\n"); // counts, like all of the user's headers
     r = ask(folder, "", "\"plain\"", ",\"source_hash\":\"00112233445566778899aabbccddeeff\"");
     assert_contains(r.out, "\"status\":\"source_changed\"");
 }
@@ -78,7 +78,7 @@ TEST(what_nvcc_cannot_do_is_said)
     assert_contains(ask(folder, "", "\"plane\"", "").out, "\"status\":\"compile_error\"", "plane");
 }
 
-// Kernels in a worker's cubin. The text of `x.cu` comes before the source.
+// The kernels in the worker's cubin, for a source with this text before and after it.
 static char *kernels_with(const char *folder, const char *before, const char *after)
 {
     struct text names = {0};
@@ -94,7 +94,7 @@ static char *kernels_with(const char *folder, const char *before, const char *af
     return test_owned(names.text);
 }
 
-// What the host's code instantiates is not compiled, unless device code turns out to be there, behind a macro.
+// Instances that only host code uses are not compiled, unless a macro turns out to hide device code.
 TEST(kernels_that_only_the_host_needs_are_left_out)
 {
     static const char instance[] = "_ZN4mine4copyIfLi2EE";
@@ -127,7 +127,7 @@ TEST(a_job_with_host_code_compiles_by_nvcc_alone)
     }
 }
 
-// What kernels take, nvcc says as NVRTC does.
+// nvcc reports kernels' parameters as NVRTC does.
 TEST(check_compares_arguments_with_what_nvcc_says)
 {
     static const struct {
@@ -158,7 +158,7 @@ TEST(check_compares_arguments_with_what_nvcc_says)
     }
 }
 
-// The scripted GPU, with the compiler of the real worker.
+// The GPU is scripted, the compile worker is real.
 TEST(results_are_filed_under_the_version_of_nvcc)
 {
     NEEDS_NVCC();
@@ -178,7 +178,7 @@ TEST(results_are_filed_under_the_version_of_nvcc)
     assert_contains(r.err, "the job is compiled by nvcc: ");
 }
 
-// The answer to a request to build x.cu, with its functions.
+// The answer to a request to build x.cu with these functions.
 static struct e2e_result build(const char *folder, const char *text, const char *functions)
 {
     e2e_write(folder, "y.cu", text);
@@ -226,7 +226,7 @@ TEST(cub_is_built_for_the_shipped_jobs)
                     "'none --version' does not say");
 }
 
-// The runner of tests says that there is no nvcc.
+// The test runner hides nvcc; this makes it available.
 static void use_nvcc(void)
 {
     unsetenv("SWEETSPOT_NVCC");

@@ -1,5 +1,5 @@
-// Settings of earlier versions: jobs that have them load, mean the same as today's to the last fact of the environment,
-// and are rewritten with their comments.
+// Settings of earlier versions: jobs with such settings load, mean exactly the same as today's jobs, including every
+// fact of the environment, and are rewritten with their comments.
 #include "tests/e2e.h"
 #include "tests/finished_job.h"
 #include "tests/loaded_job.h"
@@ -9,9 +9,9 @@
 #include "tuner/setup/run_environment.h"
 
 static char *folder;
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
-// What a job needs besides: the pieces below replace settings of it.
+// The other settings that a job needs. The pieces below replace some of them.
 static const char kernel[] = "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
                              "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\n"
                              "problems = ( { N = 1000; M = 8; }, { N = 500; M = 3; } );\n";
@@ -20,7 +20,7 @@ static const char arguments[] = "arguments = ( { buffer = \"y\"; type = \"f32\";
                                 "\"out\"; } );\n";
 static const char reference[] = "reference = { files = { y = \"y.npy\"; }; };\n";
 
-// Texts and their form today. `note`: what is said of them.
+// Old texts and their form today. `note`: the remark about them.
 static const struct spelling {
     const char *old, *today, *note;
 } spellings[] = {
@@ -94,7 +94,7 @@ static bool has(const char *piece, const char *setting)
     return !strncmp(piece, begin, strlen(begin));
 }
 
-// The whole job with a piece, which ends the text so that its lines are the last ones.
+// The whole job with a piece at its end, so that the piece's lines are the last ones.
 static char *whole(const struct spelling *table, const char *piece)
 {
     if (table == argument_spellings)
@@ -113,7 +113,7 @@ static struct job *load(const char *text)
     return loaded_job(test_text("%s/job.cfg", folder));
 }
 
-// All that a job's results depend on, and what its worker is asked for.
+// Everything that a job's results depend on, and the requests to its worker.
 static char *meaning(struct job *job)
 {
     static const struct environment known = {
@@ -168,7 +168,7 @@ TEST(old_spellings_mean_what_todays_mean_and_are_rewritten)
     compare(stage_spellings, sizeof stage_spellings / sizeof *stage_spellings);
 }
 
-// Jobs of configs, and what they were before.
+// Jobs in configs/, each with its old spelling.
 TEST(shipped_jobs_in_their_earlier_form_have_the_same_results)
 {
     static const char today_search[] = "\nstrategy = \"exhaustive\";",
@@ -193,7 +193,7 @@ TEST(shipped_jobs_in_their_earlier_form_have_the_same_results)
     }
 }
 
-// What was a mistake is not made another one, and nothing is dropped.
+// A mistake is not turned into another one, and nothing is dropped.
 TEST(what_has_no_form_today_stays_and_is_refused)
 {
     static const struct {

@@ -1,5 +1,5 @@
-// The operations other than matrix products (kernels/*.c) without a GPU: references on the CPU against the simplest
-// loops, and bounds that accept what honest kernels compute and reject what is off by one term.
+// The operations other than matrix products (kernels/*.c) without a GPU: references on the CPU are compared with the
+// simplest loops. Bounds must accept the results of honest kernels and reject results that lack one term.
 #include "tests/operation_problem.h"
 
 static struct result sum_problem(enum element in, enum element out, int64_t rows, int64_t cols,
@@ -46,7 +46,7 @@ TEST(the_bound_of_a_sum_accepts_every_shape_of_kernel_and_rejects_a_missing_elem
             for (int64_t i = thread; i < n; i += 8192) part += x[i];
             strided += part;
         }
-        for (int64_t start = 0; start < n; start += 1024) { // one addition a block of 1024
+        for (int64_t start = 0; start < n; start += 1024) { // one addition per block of 1024
             float part = 0;
             for (int64_t i = start; i < n && i < start + 1024; i++) part += x[i];
             blocked += part;
@@ -56,7 +56,7 @@ TEST(the_bound_of_a_sum_accepts_every_shape_of_kernel_and_rejects_a_missing_elem
         int rejected = 0, tried = 0;
         for (int64_t i = 0; i < n; i += 997, tried++) rejected += !(fabs((double)x[i]) <= allowed(e, 0));
         if (f == 0) assert_true(rejected > 0.99 * tried);
-        assert_true(allowed(e, 0) < 1024 * 0.5 / 10); // a missing block is seen with any data
+        assert_true(allowed(e, 0) < 1024 * 0.5 / 10); // a missing block is noticed with any data
     }
 }
 
@@ -86,8 +86,7 @@ TEST(an_integer_sum_wraps_like_its_type)
     }
 }
 
-// ---- operations on vectors and matrices
-// -------------------------------------------------------------------------------
+// ---- operations on vectors and matrices -----------------------------------------------------------------------------
 
 TEST(a_transpose_is_exact_in_and_out_of_place)
 {
@@ -130,7 +129,8 @@ TEST(shapes_of_a_transpose_must_fit)
     assert_non_null(strstr(err.message, "square"));
 }
 
-// asum, nrm2 and dot of x (and y) against a loop in long double; and in single precision in a chain a thread.
+// Compares asum, nrm2 and dot of x (and y) with a loop in long double, and with single precision in one chain per
+// thread.
 TEST(reductions_agree_with_loops_and_reject_a_missing_element)
 {
     static const char *const names[] = {"asum", "nrm2", "dot"};
@@ -239,7 +239,7 @@ TEST(softmax_rows_add_to_one_and_a_missing_term_is_seen)
     }
 }
 
-// In single precision and far from 0; a term that is missing in the mean is seen.
+// In single precision and with data far from 0. A term that is missing in the mean is noticed.
 TEST(normalised_rows_are_within_the_bound_and_a_missing_term_is_seen)
 {
     static const enum element types[] = {ELEMENT_F32, ELEMENT_BF16};
@@ -303,7 +303,7 @@ TEST(a_prefix_sum_agrees_with_a_loop_across_pieces)
     const struct operation_expected *e = expected_of(&r, op, "y");
     long double sum = 0;
     int64_t rejected = 0, tried = 0;
-    float chain = 0, in_block = 0, blocks = 0; // 32 elements a thread, 1024 a block
+    float chain = 0, in_block = 0, blocks = 0; // 32 elements per thread, 1024 per block
     for (int64_t i = 0; i < n; i++) {
         sum += (long double)x[i];
         chain += x[i];
@@ -311,18 +311,18 @@ TEST(a_prefix_sum_agrees_with_a_loop_across_pieces)
         assert_true(fabs((double)(blocks + (in_block + chain)) - (double)sum) <= allowed(e, (size_t)i));
         if (i % 32 == 31) in_block += chain, chain = 0;
         if (i % 1024 == 1023) blocks += in_block, in_block = 0;
-        if (i < 100000) tried++, rejected += !(fabs((double)x[i]) <= allowed(e, (size_t)i)); // x[i] left out of y[i]
+        if (i < 100000) tried++, rejected += !(fabs((double)x[i]) <= allowed(e, (size_t)i)); // y[i] without x[i]
     }
     assert_true((double)rejected > 0.99 * (double)tried);
 
-    memset(&r, 0, sizeof r); // integers cannot round: exact
+    memset(&r, 0, sizeof r); // integers are exact
     give(&r, op, "x", matrix(ELEMENT_F32, 1, 5000, 5000, integers, 53));
     give(&r, op, "y", matrix(ELEMENT_F32, 1, 5000, 5000, integers, 54));
     compute(op, &r);
     for (size_t i = 0; i < 5000; i++) assert_true(allowed(expected_of(&r, op, "y"), i) == 0);
 }
 
-// The recurrence over whole matrices, with gaps of every length instead of E and F: no shortcut shared with the
+// The recurrence over whole matrices, with gaps of every length instead of E and F. It shares no shortcut with the
 // reference.
 static int score_of(const char *a, const char *b)
 {
@@ -387,7 +387,7 @@ TEST(elements_survive_storing_and_loading)
         {ELEMENT_F16, 0x1p-24, 0x1p-24},
         {ELEMENT_F16, 0x1p-25, 0},
         {ELEMENT_F16, 0x1.8p-24, 0x1p-23},
-        {ELEMENT_F16, 0x1.ffcp-15, 0x1p-14}, // rounds up into the normal numbers
+        {ELEMENT_F16, 0x1.ffcp-15, 0x1p-14}, // rounds up to a normal number
         {ELEMENT_F16, 1 + 0x1p-11, 1},
         {ELEMENT_F16, 1 + 0x1.8p-10, 1 + 0x1p-9},
         {ELEMENT_BF16, 1 + 0x1p-8, 1},

@@ -21,7 +21,7 @@ struct given {
 
 static struct given given;
 
-// A command that takes one of everything.
+// A command with one option of each kind.
 static const struct option_spec specs[] = {
     OPTION_JOB(&given.job),
     {.name = "MORE", .positional = true, .optional = true, .string = &given.more, .help = "another one"},
@@ -145,7 +145,7 @@ TEST(help_is_made_of_the_same_table)
     }
 }
 
-// The options of --help, "-t, --time" or "--no-final", one a line.
+// The options in --help, "-t, --time" or "--no-final", one per line.
 static char *options_of_help(const char *help)
 {
     struct text list = {0};
@@ -180,7 +180,7 @@ TEST(no_command_has_two_options_of_one_name_or_letter)
     }
 }
 
-// What a command prints on standard output, whose status must be 0 and whose standard error empty. Freed after the
+// The standard output of a command, whose status must be 0 and whose standard error must be empty. Freed after the
 // test.
 #define PRINTED(command, ...) printed(command, (const char *[]){__VA_ARGS__, NULL})
 static char *printed(const struct command *command, const char *const *words)
@@ -193,7 +193,7 @@ static char *printed(const struct command *command, const char *const *words)
     return out;
 }
 
-// A line that begins with `first` as a whole word and holds the other texts.
+// A line that begins with `first` as a whole word and contains the other texts.
 static void assert_line(const char *text, const char *first, const char *const *others)
 {
     size_t length = strlen(first);
@@ -252,11 +252,11 @@ TEST(every_metric_is_listed_in_its_set_and_by_its_key)
             char *single = PRINTED(&cmd_list, "list", "metrics", m->key);
             ASSERT_LINE(one, set->name, m->key, m->name, m->unit, m->description, m->chips ? m->chips : "");
             ASSERT_LINE(single, set->name, m->key, m->name, m->unit, m->description, m->chips ? m->chips : "");
-            assert_null(metrics_find(m->key)); // a name is a set or a key
+            assert_null(metrics_find(m->key)); // no name is both a set and a key
         }
     }
     char *full = PRINTED(&cmd_list, "list", "metrics", "full");
-    ASSERT_LINE(full, "shared", "bank_conflicts_atomic"); // what `full` includes
+    ASSERT_LINE(full, "shared", "bank_conflicts_atomic"); // `full` includes it
 }
 
 TEST(every_field_of_a_trial_is_listed)
@@ -284,7 +284,7 @@ TEST(every_pipe_is_listed)
     }
 }
 
-// As JSON, a list has as many entries as its table, each with a name, and one entry is the list's own.
+// As JSON, a list has as many entries as its table. Each has a name, and a single entry is printed as in the list.
 TEST(lists_are_json_too)
 {
     struct error err;
@@ -329,7 +329,7 @@ TEST(what_cannot_be_listed_is_a_usage_error_with_the_nearest)
     }
 }
 
-// configs/example.cfg says so.
+// configs/example.cfg refers to the help for the strategies.
 TEST(the_help_of_tune_and_simulate_names_every_strategy)
 {
     static const struct {

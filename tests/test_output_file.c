@@ -1,5 +1,5 @@
-// Where results are written: files that appear whole, standard output, pipes, devices; and readers that have seen
-// enough.
+// Where results are written: files that appear only when complete, standard output, pipes and devices. Also readers
+// that stop early.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -28,7 +28,7 @@ TEST(a_dash_is_standard_output)
                       out = IN_FOLDER("$S header job.cfg -s job.db -o -", folder),
                       named = IN_FOLDER("$S header job.cfg -s job.db -o /dev/stdout | cat", folder);
     assert_int_equal(file.status + out.status + named.status, 0);
-    assert_true(!strncmp(file.out, "best.h\n", 7)); // the path, which standard output has not
+    assert_true(!strncmp(file.out, "best.h\n", 7)); // the path, which `-o -` does not print
     assert_string_equal(out.out, file.out + 7);
     assert_string_equal(named.out, out.out);
     file = IN_FOLDER("$S export job.cfg -s job.db", folder);
@@ -36,7 +36,7 @@ TEST(a_dash_is_standard_output)
     assert_string_equal(file.out, out.out);
     assert_contains(out.out, "\"sweetspot-space\"");
     out = e2e_passed(IN_FOLDER("$S import space.json -o - >copy.json && $S import copy.json", folder));
-    assert_contains(out.err, "configurations"); // the first summary, out of the way
+    assert_contains(out.err, "configurations"); // the first summary, on stderr
     assert_contains(out.out, "configurations");
 }
 
@@ -54,7 +54,7 @@ TEST(a_reader_that_has_seen_enough_ends_it_without_a_word)
         "completion bash",
     };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        // There is no reader at all: true has ended before anything is written.
+        // There is no reader, because `true` has ended before anything is written.
         struct e2e_result r = e2e_run(
             folder,
             "cd $DIR; timeout 60 bash -c '{ sleep 0.2; $BIN/sweetspot %s; echo $? >status; } | true'; cat status",
@@ -87,7 +87,7 @@ TEST(a_full_device_is_an_error)
         if (r.status != 3) fail_msg("%s: status %d", commands[i], r.status);
         assert_contains(r.err, "No space left on device");
     }
-    assert_int_equal(access("/dev/full", F_OK), 0); // and still a device
+    assert_int_equal(access("/dev/full", F_OK), 0); // it is still there
 }
 
 TEST(a_fifo_is_written_into_and_stays_one)

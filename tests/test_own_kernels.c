@@ -1,5 +1,5 @@
-// The kernels that are compiled before any candidate (kernels/support.cu, kernels/ceilings.cu, a reference's): what the
-// driver asks compilers for, and that NVRTC, which needs no GPU, makes of it what the GPU worker looks up.
+// The kernels that are compiled before any candidate (kernels/support.cu, kernels/ceilings.cu, a reference's): the
+// driver's compile requests, and that NVRTC, which needs no GPU, produces the kernels that the GPU worker looks up.
 #include "tests/e2e.h"
 
 #include "kernels/element.h"
@@ -9,7 +9,7 @@
 
 #define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
 
-// A job with buffers of three types, one of them twice; `reference` is a kernel.
+// A job with buffers of three types, one of which occurs twice. `reference` is a kernel.
 static const char job_text[] =
     "name = \"own\";\n"
     "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
@@ -75,7 +75,7 @@ TEST(an_own_kernel_that_cannot_be_compiled_is_named_and_ends_the_run)
         }
 }
 
-// Compiles a text for `entries`; a missing one is an error. The answer's status is asserted.
+// Compiles a text for `entries`; a missing entry is an error. Checks the status of the answer.
 static void compile(const char *text, json_t *entries, json_t *defines, const char *arch, const char *status)
 {
     char *folder = e2e_folder("own_nvrtc");

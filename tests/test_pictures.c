@@ -1,5 +1,5 @@
-// The drawings of ARCHITECTURE.md show what is there: the programs, folders, files and statuses in the text of
-// docs/images/*.dot exist, none is missing, and each drawing was made from the text that lies beside it.
+// The drawings of ARCHITECTURE.md match the sources: the programs, folders, files and statuses in docs/images/*.dot
+// exist, none is missing, and each drawing was made from the .dot file next to it.
 #include <ctype.h>
 #include <glob.h>
 
@@ -7,10 +7,10 @@
 #include "tests/testing.h"
 #include "tuner/base/protocol.h"
 
-static const char *reading; // the text at hand
+static const char *reading; // name of the current text
 static size_t programs, paths;
 
-// The text without comments and without the tags of its labels; malloc'ed.
+// The text without comments and without the tags in its labels (malloc'ed).
 static char *words_of(const char *text)
 {
     char *words = text_copy(text), *to = words;
@@ -33,7 +33,7 @@ static void check_word(const char *word)
         if (access(program, X_OK)) fail_msg("%s: there is no program %s", reading, word);
         programs++;
     } else if (strchr(word, '/')) {
-        // What lies in out/ is made by runs.
+        // Files in out/ are created by runs.
         if (strncmp(word, "out/", 4) && access(word, F_OK)) fail_msg("%s: there is no %s", reading, word);
         paths++;
     } else if (length > 2 && (!strcmp(word + length - 2, ".c") || !strcmp(word + length - 2, ".h"))) {

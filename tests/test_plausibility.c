@@ -1,5 +1,5 @@
-// The least work of every operation (kernels/least.c) against figures worked out by hand, and what a device's peaks
-// make of it (tuner/gpu/peaks.c).
+// The minimum work of every operation (kernels/least.c), compared with figures worked out by hand, and the minimum time
+// that follows from a device's peaks (tuner/gpu/peaks.c).
 #include "tests/operation_problem.h"
 
 #include "kernels/least.h"
@@ -79,7 +79,7 @@ TEST(one_pass_reads_every_input_and_writes_every_output)
         struct operation_least least = least_of(op, &p);
         if (least.read != cases[i].read || least.written != cases[i].written)
             fail_msg("case %zu, %s: reads %g and writes %g", i, op->name, least.read, least.written);
-        // Where infinities or NaN may decide the result at once, nothing is read for sure.
+        // If infinities or NaN can decide the result early, no read is certain.
         for (int k = 0; k < OPERATION_ROLES_MAX; k++) p.operand[k].data.finite = false;
         assert_true(least_of(op, &p).read == 0);
     }
@@ -121,7 +121,7 @@ TEST(zeros_one_buffer_for_two_and_unknown_data_need_less)
     int a = operation_role(op, "A"), b = operation_role(op, "B");
     struct operation_problem p = product(ELEMENT_F32, ELEMENT_F32, 1, 64, 64, 64);
     double whole = least_of(op, &p).flops;
-    p.operand[a].data = (struct operand_data){0, true, false}; // all zero: B need not be read, A must
+    p.operand[a].data = (struct operand_data){0, true, false}; // A is all zero, so B need not be read
     struct operation_least least = least_of(op, &p);
     assert_true(least.read == 4 * 64 * 64 && least.flops == 0 && least.bits == 1);
     p.operand[a].data = (struct operand_data){0.5, true, false};
@@ -152,11 +152,12 @@ TEST(a_vector_product_reads_the_matrix)
     assert_true(least.read == 4.0 * (300 * 500 + 500) && least.written == 4 * 300);
     p.value[operation_role(op, "beta")] = 2;
     assert_true(least_of(op, &p).read == 4.0 * (300 * 500 + 500 + 300));
-    p.operand[operation_role(op, "x")].data.nonzero = 0.5; // a column of A that meets a zero may be left out
+    p.operand[operation_role(op, "x")].data.nonzero = 0.5; // columns of A that meet a zero may be skipped
     assert_true(least_of(op, &p).read == 4.0 * (300 * 500 / 2.0 + 500 + 300));
 }
 
-// The bits that a passing kernel's factors must have at least: fewer for longer sums, never more than the type's.
+// The minimum number of bits in the factors of a kernel that passes: fewer for longer sums, never more than the type
+// has.
 TEST(factors_need_bits_for_the_bound)
 {
     static const struct {
@@ -169,7 +170,7 @@ TEST(factors_need_bits_for_the_bound)
         {ELEMENT_F32, ELEMENT_F32, 2048, 0, 9},  // 6*45.3*94.5*2^-24 = 2^-9.35
         {ELEMENT_F32, ELEMENT_F32, 16384, 0, 6}, // 6*128*260*2^-24 = 2^-6.39: TF32 passes there
         {ELEMENT_F32, ELEMENT_F32, 2048, 1, 3},  // with TF32's own bound 2^-9 relative to results
-        {ELEMENT_F64, ELEMENT_F64, 2048, 0, 38}, {ELEMENT_BF16, ELEMENT_F32, 64, 0, 8}, // all that there are
+        {ELEMENT_F64, ELEMENT_F64, 2048, 0, 38}, {ELEMENT_BF16, ELEMENT_F32, 64, 0, 8}, // all bits of the type
         {ELEMENT_I8, ELEMENT_I32, 64, 0, 7},
     };
     const struct operation *op = operation_find("gemm", NULL);
@@ -193,7 +194,7 @@ TEST(fills_say_what_is_known_of_data)
         {ELEMENT_F32, FILL_NORMAL, 0, 1, {1, true, true}},
         {ELEMENT_F32, FILL_UNIFORM, 2, 2, {0, false, false}},
         {ELEMENT_F32, FILL_UNIFORM, -1e30, 1e30, {0, false, false}}, // products overflow
-        {ELEMENT_I8, FILL_UNIFORM, -1, 1, {0, true, false}},         // cut off to 0
+        {ELEMENT_I8, FILL_UNIFORM, -1, 1, {0, true, false}},         // truncated to 0
         {ELEMENT_I8, FILL_INTEGER, -4, 3, {0.75, true, false}},
         {ELEMENT_F32, FILL_INTEGER, 1, 8, {1, true, false}},
         {ELEMENT_F32, FILL_CONSTANT, 3, 1, {1, true, false}},
@@ -211,7 +212,7 @@ TEST(fills_say_what_is_known_of_data)
     }
 }
 
-// An H200 as its driver describes it.
+// An H200 as the driver describes it.
 static const struct peak_attributes h200 = {.compute = 90,
                                             .sm_count = 132,
                                             .clock_mhz = 1980,
@@ -227,7 +228,7 @@ TEST(the_data_sheet_follows_from_the_attributes)
     assert_true(fabs(p.chip_bytes - 64 * 132 * 1.98e9) < 1e6);
     assert_true(fabs(p.flops[PEAK_FP32] - 66.9e12) < 1e11 && fabs(p.flops[PEAK_FP64_TENSOR] - 66.9e12) < 1e11);
     assert_true(fabs(p.flops[PEAK_HALF] - 1070.5e12) < 1e12 && fabs(p.flops[PEAK_BYTE] - 2141e12) < 1e12);
-    // An unknown architecture is taken to be as fast as the fastest known one.
+    // An unknown architecture is assumed to be as fast as the fastest known one.
     struct peak_attributes later = h200;
     struct peaks q;
     later.compute = 140;
@@ -245,7 +246,7 @@ TEST(measured_ceilings_raise_peaks_and_never_lower_them)
         json_pack("{s:f, s:f, s:f, s:f, s:s}", "bytes_per_second", 4.6e12, "copy_bytes_per_second", 4.8e12,
                   "wgmma_fp8_flops_per_second", 3e15, "tensor_int8_flops_per_second", 1e15, "l2_bytes_per_second", "?");
     peaks_raise(&p, ceilings);
-    assert_true(fabs(p.memory_bytes - 1.05 * 4.8e12) < 1e6); // the copy's
+    assert_true(fabs(p.memory_bytes - 1.05 * 4.8e12) < 1e6); // from the measured copy
     assert_true(fabs(p.flops[PEAK_BYTE] - 1.05 * 3e15) < 1e6);
     assert_true(p.flops[PEAK_HALF] == sheet.flops[PEAK_HALF] && p.chip_bytes == sheet.chip_bytes);
     json_t *lower = test_json(json_pack("{s:f}", "flops_per_second", 5e13));
@@ -273,22 +274,22 @@ TEST(least_times_are_those_of_the_slowest_part)
     p.flops[PEAK_FP32] = 50e12;
     p.flops[PEAK_HALF] = 1000e12;
     p.flops[PEAK_BYTE] = 2000e12;
-    // Cold: a quarter of the L2 may be left of inputs, a whole one of outputs may stay there.
+    // With a cold cache, inputs may still fill a quarter of the L2, and outputs may stay in the whole L2.
     assert_true(near(time_of(&p, (struct operation_least){.read = 415e6, .bits = 1}, true, 1, 0, &why), 1e-4));
     assert_string_equal(why.message, "moving 400 MB takes at 4 TB/s");
     assert_true(near(
         time_of(&p, (struct operation_least){.read = 415e6, .written = 460e6, .bits = 1}, true, 1, 0, &why), 2e-4));
-    // Warm: what fits into the L2 need not come from memory, but must come from there.
+    // With a warm cache, data that fit into the L2 are read from there and not from memory.
     assert_true(near(time_of(&p, (struct operation_least){.read = 48e6, .bits = 1}, false, 1, 0, &why), 3e-6));
     assert_string_equal(why.message, "bringing 48 MB from the L2 to the multiprocessors, or back, takes at 16 TB/s");
-    // Arithmetic: 7 bits on INT8, of which FP32's lanes do four at a time; 11 on FP16, where INT8 takes three products;
-    // 14 as three products of INT8, 24 as seven.
+    // Arithmetic: 7 bits run on INT8, of which FP32's lanes do four at a time; 11 bits on FP16, where INT8 needs three
+    // products; 14 bits as three products of INT8, 24 bits as seven.
     static const struct {
         int bits;
         double tolerance, absolute, rate;
     } cases[] = {
         {7, 1, 0, 2000e12 + 200e12},     {8, 1, 0, 1000e12 + 100e12},     {11, 1, 0, 1000e12 + 100e12},
-        {14, 1, 0, 2000e12 / 3 + 50e12}, {14, 128, 0, 2000e12 + 200e12}, // a loose job
+        {14, 1, 0, 2000e12 / 3 + 50e12}, {14, 128, 0, 2000e12 + 200e12}, // a job with a loose tolerance
         {14, 1, 1e-3, 2000e12 + 200e12}, {24, 1, 0, 2000e12 / 7 + 50e12},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -297,7 +298,7 @@ TEST(least_times_are_those_of_the_slowest_part)
         if (!near(t, 1e12 / cases[i].rate)) fail_msg("case %zu: %g operations a second", i, 1e12 / t);
         assert_non_null(strstr(why.message, "1 T operations take at "));
     }
-    // A peak that is not known makes every time doubtful, until it has been measured.
+    // While a peak is unknown, every time is doubtful until the peak has been measured.
     p.memory_bytes = 0;
     assert_true(isinf(time_of(&p, (struct operation_least){.read = 415e6, .bits = 1}, true, 1, 0, &why)));
 }
@@ -306,7 +307,7 @@ TEST(a_time_below_the_least_is_refused_with_both_numbers)
 {
     struct error reason = {""};
     assert_false(peaks_refuse(45.6e-6, 45.6e-6, "moving 201 MB takes at 4.4 TB/s", &reason));
-    assert_false(peaks_refuse(44.7e-6, 45.6e-6, "", &reason)); // within what events are exact to
+    assert_false(peaks_refuse(44.7e-6, 45.6e-6, "", &reason)); // within the resolution of events
     assert_false(peaks_refuse(1e-7, 1e-6, "", &reason));
     assert_false(peaks_refuse(NAN, 1, "", &reason));
     assert_true(peaks_refuse(12.3e-6, 45.6e-6, "moving 201 MB takes at 4.4 TB/s", &reason));
@@ -314,8 +315,8 @@ TEST(a_time_below_the_least_is_refused_with_both_numbers)
                                         "look for work that the kernel skips");
 }
 
-// Times that docs/experiments or the vendor's libraries reach on an H200, all of which must pass, and times that
-// nothing can reach there.
+// Times that docs/experiments or the vendor's libraries reach on an H200, which must all pass, and times that are
+// impossible there.
 TEST(real_times_pass_and_impossible_ones_do_not)
 {
     static const struct {

@@ -1,4 +1,4 @@
-// The driver's decisions without a driver: workers and clock are simulated.
+// The driver's decisions with simulated workers and a simulated clock.
 #include "tests/policy_sim.h"
 #include "tests/testing.h"
 #include "tuner/policy/time_slices.h"
@@ -6,7 +6,7 @@
 TEST(a_gpu_whose_worker_keeps_dying_loses_what_killed_it_and_nothing_else)
 {
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 8, .gpus = 2, .evaluations = 300}, MOST_TASKS);
-    s->gpu_time = 0.05; // two wait at each worker
+    s->gpu_time = 0.05; // short, so that two requests wait at each worker
     for (int i = 0; i < 300; i += 7) s->tasks[i].kills_trial = true;
     run_to_the_end(s);
     bool seen[MOST_TASKS] = {false};
@@ -34,7 +34,7 @@ TEST(what_waits_is_measured_by_promise_where_the_strategy_ranks)
     struct sim *s = new_sim(&settings, MOST_TASKS);
     s->acquisition = later_is_better;
     run_to_the_end(s);
-    // The first two are both given out at once, since nothing is known of the kernel's time.
+    // The first two are both sent at once, because the kernel's time is not known yet.
     assert_string_equal(s->trace, "p1 c1 p2 c2 p3 c3 p4 c4 p5 c5 p6 c6 p7 c7 p8 c8 m1 m2 m8 m7 m6 m5 m4 m3");
     assert_int_equal(s->forgotten, 0);
 }
@@ -138,7 +138,7 @@ TEST(lockstep_tells_known_results_in_their_place)
         struct sim *s = new_sim(&lockstep, COUNT);
         for (int i = 4; i < COUNT; i += 5) s->tasks[i].fails_to_compile = true; // 5, 10, ..
         s->known = run == 1 ? half_known : run == 2 ? all_known : NULL;
-        // 5 is odd and does not compile: half_known would call it known from the GPU, which it is not.
+        // 5 is odd and does not compile, but half_known would call it known from the GPU.
         for (int i = 4; run == 1 && i < COUNT; i += 5) s->tasks[i].fails_to_compile = false;
         run_to_the_end(s);
         assert_int_equal(s->reported_count, COUNT);
@@ -149,7 +149,7 @@ TEST(lockstep_tells_known_results_in_their_place)
             for (int i = 0; i < COUNT; i++) assert_int_equal(s->reported[i], i + 1);
         if (run == 0) memcpy(undisturbed, s->reported, sizeof undisturbed);
     }
-    assert_int_equal(undisturbed[0], 5); // a failure of the compiler is told before anything is measured
+    assert_int_equal(undisturbed[0], 5); // compile errors are reported before anything is measured
 }
 
 TEST(counting_goes_in_batches_of_96_and_what_is_left_at_the_end)
@@ -167,19 +167,19 @@ TEST(counting_goes_in_batches_of_96_and_what_is_left_at_the_end)
     const char *first = strstr(s->trace, "n96"), *last = strstr(s->trace, "n58");
     assert_non_null(first);
     assert_non_null(last);
-    assert_non_null(strstr(first, " m250")); // the first while the search goes on
-    assert_null(strstr(last, " m"));         // the last when there is nothing else
+    assert_non_null(strstr(first, " m250")); // the first during the search
+    assert_null(strstr(last, " m"));         // the last when nothing else is left
 }
 
 TEST(what_kills_the_worker_while_it_counts_is_found_and_goes_without_counters)
 {
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 1}, 20);
     s->counts = true;
-    s->gpu_time = 0.05; // so quick that two requests wait at the worker
+    s->gpu_time = 0.05; // so short that two requests wait at the worker
     s->tasks[6].kills_counting = true;
     run_to_the_end(s);
     assert_int_equal(s->batches[0], 20);
-    assert_int_equal(s->batch_count, 22); // then each alone; the one that waited behind the seventh is sent again
+    assert_int_equal(s->batch_count, 22); // then one by one; the request behind the seventh is sent again
     for (int i = 1; i < 22; i++) assert_int_equal(s->batches[i], 1);
     assert_int_equal(s->counted, 19);
     assert_int_equal(s->without_counters, 1);
@@ -211,7 +211,7 @@ TEST(a_search_ends_for_the_reason_that_holds)
         int most;
         double (*objective)(int number);
         enum search_end end;
-        int reported; // -1: whatever comes
+        int reported; // -1: any number
     } cases[] = {
         {{.time = 50.5}, MOST_TASKS, falling, SEARCH_TIME_UP, -1},
         {{.evaluations = 30}, MOST_TASKS, falling, SEARCH_EVALUATIONS_USED, 30},
@@ -237,7 +237,7 @@ TEST(a_search_ends_for_the_reason_that_holds)
         if (cases[i].reported >= 0) assert_int_equal(s->reported_count, cases[i].reported);
         if (cases[i].end == SEARCH_TARGET) assert_true(s->reported_count >= 20 && s->reported_count < 40);
         if (cases[i].end == SEARCH_TIME_UP)
-            assert_true(s->run.now >= 50.5 && s->run.now < 54); // two on the GPU were finished
+            assert_true(s->run.now >= 50.5 && s->run.now < 54); // two trials on the GPU were finished
         assert_int_equal(policy_exhausted(&s->run.policy), cases[i].end != SEARCH_TIME_UP);
         assert_int_equal(s->run.policy.queue.count, 0);
         assert_int_equal(s->reported_count + s->dropped, s->proposed);
@@ -282,12 +282,12 @@ TEST(an_interrupt_drops_what_is_not_on_a_gpu_and_counts_nothing)
 TEST(a_strategy_without_proposals_is_asked_again_when_it_is_told)
 {
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 1}, 3);
-    assert_true(decide(s)); // and so it does not ask for ever
+    assert_true(decide(s)); // it does not keep asking
     assert_int_equal(s->proposed, 3);
     s->most = 5;
     assert_true(decide(s));
     assert_int_equal(s->proposed, 3);
-    step(s); // compiled: nothing that a strategy would hear of
+    step(s); // compiled, which is not reported to a strategy
     assert_true(decide(s));
     assert_int_equal(s->proposed, 3);
     while (!s->reported_count) {
@@ -319,7 +319,7 @@ TEST(a_lost_worker_fails_the_head_of_its_queue_and_gives_back_the_rest)
         assert_int_equal(g->queued, 2);
         struct sim_task *head = (struct sim_task *)g->queue[0].tasks[0],
                         *behind = (struct sim_task *)g->queue[1].tasks[0];
-        if (announced) { // it answered "crashed" to the head, and then there is one more
+        if (announced) { // it answered "crashed" for the head of the queue
             simulation_gpu_answers(&s->run, 0);
             assert_int_equal(s->reported_count, 1);
         }
@@ -331,7 +331,7 @@ TEST(a_lost_worker_fails_the_head_of_its_queue_and_gives_back_the_rest)
         assert_int_equal(s->run.policy.gpus[0].queued, 0); // not before it is ready again
         simulation_gpu_answers(&s->run, 1);
         decide(s);
-        assert_int_equal(behind->queued.state, TASK_ON_GPU); // by the other one
+        assert_int_equal(behind->queued.state, TASK_ON_GPU); // on the other one
         assert_int_equal(behind->queued.worker, 1);
         policy_gpu_ready(&s->run.policy, 0);
         decide(s);
@@ -371,7 +371,7 @@ TEST(the_final_begins_when_all_finalists_are_compiled)
     assert_false(decide(s));
 }
 
-// Two GPUs are ready; the one that began goes on, once it is ready again.
+// Two GPUs are ready. The one that began the final continues it once it is ready again.
 TEST(a_final_continues_with_the_same_tasks_on_the_same_gpu)
 {
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 2, .evaluations = 4}, 4);
@@ -387,7 +387,7 @@ TEST(a_final_continues_with_the_same_tasks_on_the_same_gpu)
     assert_true(a.kind == POLICY_FINAL && a.worker == 1);
     policy_gpu_answered(&s->run.policy, 1);
     assert_int_equal(policy_next(&s->run.policy, 0).kind, POLICY_DONE);
-    policy_gpu_lost(&s->run.policy, 1, true); // its worker is started anew
+    policy_gpu_lost(&s->run.policy, 1, true); // its worker is restarted
     policy_gpu_ready(&s->run.policy, 0);
     policy_continue_final(&s->run.policy);
     assert_int_equal(policy_next(&s->run.policy, 0).kind, POLICY_WAIT);
@@ -399,12 +399,12 @@ TEST(a_final_continues_with_the_same_tasks_on_the_same_gpu)
 
 TEST(a_final_without_finalists_or_worker_or_patience_is_over)
 {
-    struct sim *s = sim_in_final(1); // one that does not compile
+    struct sim *s = sim_in_final(1); // one finalist, which does not compile
     decide(s);
     policy_remove(&s->run.policy, &s->tasks[10].queued);
     assert_false(decide(s));
     assert_false(s->run.policy.final_over);
-    s = sim_in_final(1); // the worker dies in it
+    s = sim_in_final(1); // the worker dies in the final
     decide(s);
     step(s);
     decide(s);
@@ -418,7 +418,7 @@ TEST(a_final_without_finalists_or_worker_or_patience_is_over)
     assert_false(decide(s));
 }
 
-// A policy of one's own, without the simulation: workers come and go.
+// A policy without the simulation; workers come and go.
 TEST(workers_that_join_get_work_and_those_that_are_gone_get_none)
 {
     struct policy p;
@@ -432,7 +432,7 @@ TEST(workers_that_join_get_work_and_those_that_are_gone_get_none)
     policy_grow(&p, 2, 2);
     struct policy_action a = policy_next(&p, 0);
     assert_true(a.kind == POLICY_COMPILE && a.worker == 1 && a.task == &tasks[0]);
-    policy_compiler_gone(&p, &tasks[0]); // as often as it takes, and without blame
+    policy_compiler_gone(&p, &tasks[0]); // any number of times, without blame
     policy_compiler_there(&p, 0, true);
     policy_compiler_there(&p, 1, false);
     for (int i = 0; i < 3; i++) {
@@ -442,7 +442,7 @@ TEST(workers_that_join_get_work_and_those_that_are_gone_get_none)
     }
     policy_compiled(&p, &tasks[0]);
     policy_gpu_ready(&p, 1);
-    // With the first nodes that are lost it is innocent; then it is doubted.
+    // The candidate is retried after the first lost nodes, and then suspected.
     for (int i = 0; i <= POLICY_NODES_LOST; i++) {
         while ((a = policy_next(&p, 0)).kind == POLICY_COMPILE) policy_compiled(&p, a.task);
         assert_true(a.kind == POLICY_MEASURE && a.worker == 1 && a.task == &tasks[0]);
@@ -479,7 +479,7 @@ TEST(a_final_whose_gpu_is_gone_moves_to_another)
     policy_release(&p);
 }
 
-// A job gains what its rate says for every second that it has had, until it is exhausted. Every slice takes its time.
+// A job gains at its rate for every second that it gets, until it is exhausted. Every slice uses its whole time.
 TEST(the_time_of_several_jobs_goes_to_the_one_that_gains_most)
 {
     enum { JOBS = 3 };

@@ -1,5 +1,6 @@
-// Pools of nodes: agents on this machine stand for those of others. They come and go while a run lasts, die, freeze, do
-// not see the driver's files, are of another version, or cannot write; every configuration is measured, none is blamed.
+// Pools of nodes; agents on this machine stand for those on other machines. They join and leave during a run, die,
+// freeze, do not see the driver's files, have another version, or cannot write. Every configuration is measured, and
+// none is blamed.
 #include "tests/opened_store.h"
 #include "tests/scripted.h"
 
@@ -10,7 +11,8 @@ enum { CONFIGURATIONS = 40 };
 
 #define FAKE SCRIPTED
 #define TUNE FAKE "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q --node-cache $at/node "
-// measured N: waits until so many candidates are measured. said WORDS: until the log has them; then $at/go exists.
+// measured N: waits until N candidates are measured. said WORDS: waits until the log contains WORDS, then creates
+// $at/go.
 #define SETTINGS                                                                                         \
     "export FAKE_LOG=$at/measured SWEETSPOT_POOL_REREAD=200ms\n"                                         \
     "measured() { until [ \"$(cat $at/measured 2>/dev/null | wc -l)\" -ge $1 ]; do sleep .05; done; }\n" \
@@ -31,7 +33,7 @@ static char *job_folder(const char *name)
     return folder;
 }
 
-// All were measured, once, and none was blamed.
+// Checks that all configurations were measured once and none was blamed.
 static void expect_all(const char *folder)
 {
     struct statuses s = statuses(folder, "job.db");
@@ -58,7 +60,7 @@ TEST(gpus_and_cores_of_several_nodes_are_used)
     assert_contains(r.out, "node a joins\nnode b joins\nnode b-2 joins\nnode local joins", "winner: trial");
 }
 
-// An agent, a worker of the other one, and that one itself.
+// Kills an agent, a worker of the other agent, and then that agent itself.
 TEST(agents_and_workers_that_are_killed_cost_no_candidate)
 {
     char *folder = job_folder("pool_kills");
@@ -121,7 +123,7 @@ TEST(nodes_join_and_leave_with_the_file_that_lists_them)
     assert_contains(r.err, "node late joins", "node first leaves");
 }
 
-// A real compiler on a node that sees no file of the driver's, whose cubins go to another such node.
+// A real compiler runs on a node that sees none of the driver's files. Its cubins go to another such node.
 TEST(sources_and_cubins_travel_where_no_file_is_shared)
 {
     char *folder = job_folder("pool_private");
@@ -137,7 +139,7 @@ TEST(sources_and_cubins_travel_where_no_file_is_shared)
                 "exit $status"));
     expect_all(folder);
     assert_contains(r.out, "2\n");
-    assert_int_equal(atoi(r.out), 12 + 2); // X and Y have so many sums; with the worker's own kernels
+    assert_int_equal(atoi(r.out), 12 + 2); // 12 different sums X + Y, and 2 with the worker's own kernels
 }
 
 TEST(a_node_of_another_version_is_refused_by_name_and_the_others_work)
@@ -158,7 +160,7 @@ TEST(a_node_of_another_version_is_refused_by_name_and_the_others_work)
     assert_contains(r.out, "node talks: Quota", "node old: Welcome to this machine");
 }
 
-// One in place of an agent's greeting, the other on stderr beside a good agent.
+// One node talks instead of sending an agent's greeting, the other on stderr while a good agent runs.
 TEST(nodes_that_talk_without_end_keep_nobody_from_working_and_fill_no_log)
 {
     char *folder = job_folder("pool_talk");
@@ -225,7 +227,7 @@ TEST(mistakes_in_what_names_nodes_are_said_with_their_place)
     }
 }
 
-// ssh and Slurm's programs, played by scripts that take the same words.
+// Scripts with the same arguments stand for ssh and Slurm's programs.
 TEST(ssh_and_slurm_start_the_agent_by_their_commands)
 {
     char *folder = job_folder("pool_commands");

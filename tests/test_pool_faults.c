@@ -1,6 +1,6 @@
-// Nodes that do not see the driver's files and need all that a job names, and nodes with troubles of their own: workers
-// that answer for others, other drivers and toolkits, a full disk, a node that is lost in the final. And how long
-// thousands of small cubins take on their way.
+// Nodes that do not see the driver's files and need every file that a job names, and faulty nodes: workers that answer
+// requests of others, different drivers and toolkits, a full disk, a node that is lost in the final. Also the time to
+// send thousands of small cubins.
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
 
@@ -31,9 +31,9 @@ enum { CONFIGURATIONS = 32 };
             "said() { seen \"$1\"; : >$at/go; }\n" script,                                                \
             folder)
 
-// A node's command that begins when the file has something in it.
+// A node's command that starts once the file is not empty.
 #define AFTER(file) "sh -c 'until [ -s $at/" file " ]; do sleep .05; done; exec \\\"$@\\\"' x env "
-// Of a node that compiles candidates when the test says so; that it waits is noted in `measured`.
+// For a node that compiles candidates only when the test allows it. Its waiting is noted in `measured`.
 #define LATER "env \\\"FAKE_WAITS=compile $at/go\\\""
 
 static const char unverified[] = "verification = { enabled = false; };\n";
@@ -59,7 +59,7 @@ static void expect_all(const struct e2e_result *r, const char *folder)
         fail_msg("%d ok, %d others: %s\n%s", (int)s.ok, (int)s.others, s.reason, r->err);
 }
 
-// Compiled on one node, used on another; neither sees the driver's files.
+// Cubins are compiled on one node and used on another; neither sees the driver's files.
 #define TWO_NODES                                                                                                    \
     "nodes = ( { name = \"gpus\"; gpus = 1; cores = 0; command = \"env XDG_CACHE_HOME=$at/1\"; private = true; },\n" \
     "  { name = \"cores\"; gpus = 0; cores = 1; command = \"env XDG_CACHE_HOME=$at/2 FAKE_LIBRARY=$at/2/made.so\"; " \
@@ -72,7 +72,7 @@ TEST(whatever_a_job_names_is_on_the_node_with_the_same_content)
         "reference = { " reference " };\n"                                           \
         "baselines = ( { name = \"program\"; library = \"base.c\"; function = \"b\"; } );\n")
     static const struct {
-        const char *job, *files; // what the GPU's node must have
+        const char *job, *files; // files that the GPU's node must get
     } cases[] = {
         {FILES_JOB("library = \"ref.c\"; function = \"f\"; generate = \"g\"; verify = \"v\";"),
          "in.npy ref.c 2/made.so"},
@@ -98,7 +98,7 @@ TEST(whatever_a_job_names_is_on_the_node_with_the_same_content)
     }
 }
 
-// It names programs and data of the driver's machine.
+// The command names programs and data on the driver's machine.
 TEST(a_command_reference_is_refused_on_nodes_without_its_files_by_name)
 {
     char *folder = job_folder(
@@ -161,7 +161,7 @@ TEST(other_drivers_models_and_toolkits_are_named_and_the_rest_is_used)
     assert_contains(r.err, "twin gpu 0 is disabled: it is the same GPU as toolkit gpu 0 (GPU-4)");
 }
 
-// Two models in one pool: a run takes the GPUs of one, and the cores of all.
+// Two models in one pool: a run uses the GPUs of one model and the cores of all nodes.
 TEST(the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile)
 {
     char *folder = job_folder(
@@ -180,7 +180,7 @@ TEST(the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile)
     assert_contains(r.err, "--gpu-model goes with --pool");
 }
 
-// The compiler says so itself; and a real file system that is full, where one can be mounted.
+// The compiler reports a full disk; then a real full file system, if one can be mounted.
 TEST(a_full_disk_of_a_node_costs_no_candidate)
 {
     char *job = test_text("%s%s", JOB("", ""), unverified);
@@ -222,7 +222,7 @@ TEST(a_final_whose_node_is_lost_is_decided_on_another)
                     "winner: trial");
 }
 
-// Files on their way ------------------------------------------------------------------------------------------------
+// Sending files -----------------------------------------------------------------------------------------------------
 
 struct private_node {
     char *folder, *cache;
@@ -283,7 +283,7 @@ TEST(thousands_of_small_cubins_take_less_than_a_millisecond_of_the_driver_each)
     free(last);
 }
 
-// Names the file to the agent, and waits until it has looked at it, since a start is answered in its turn.
+// Names the file to the agent. Then waits for the answer to a start, which comes after the agent has checked the file.
 static char *use_file(struct private_node *n)
 {
     struct error err;
@@ -298,7 +298,7 @@ static char *use_file(struct private_node *n)
 TEST(a_file_that_changes_in_a_nodes_cache_is_not_used)
 {
     static const struct {
-        const char *change; // of the file $1
+        const char *change; // a command that changes the file $1
         bool bad;
     } cases[] = {
         {"touch -d 2001-01-01 \"$1\"", false},
@@ -312,7 +312,7 @@ TEST(a_file_that_changes_in_a_nodes_cache_is_not_used)
         struct private_node n;
         start_node(&n, "pool_changed");
         e2e_write(n.folder, "in.npy", "data");
-        for (int use = 0; use < 3; use++) { // it is sent, hashed, and known to be as it was
+        for (int use = 0; use < 3; use++) { // sent, then hashed, then known to be unchanged
             assert_contains(use_file(&n), n.cache);
             assert_int_equal(n.link.state, LINK_UP);
         }

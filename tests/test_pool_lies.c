@@ -1,5 +1,5 @@
-// Nodes that lie: they name files that are not theirs, or are silent in the wrong place (tests/lying_node.c stands
-// before a real agent). The run goes on without them, or ends with the reason; it never hangs.
+// Nodes that send false messages: they name files that are not theirs, or stop answering (tests/lying_node.c sits in
+// front of a real agent). The run continues without them, or ends and gives the reason. It never hangs.
 #include "tests/scripted.h"
 
 #include "tuner/base/protocol.h"
@@ -23,12 +23,12 @@ static char *job_folder(const char *nodes)
     return folder;
 }
 
-// The GPU's node would get it with the next trial.
+// Without the check, the GPU's node would get the file with the next trial.
 TEST(a_node_cannot_choose_a_file_of_the_drivers)
 {
 #define GPUS \
     "nodes = ( { name = \"gpus\"; gpus = 1; cores = 0; command = \"env XDG_CACHE_HOME=$at/1\"; private = true; },\n"
-// Compiles no candidate before the liar has been found out.
+// Compiles no candidate before the lying node is disabled.
 #define HONEST ", { name = \"honest\"; gpus = 0; cores = 1; command = \"env \\\"FAKE_WAITS=compile $at/go\\\"\"; } );\n"
 #define PRIVATE "private = true; }" HONEST
 #define SHARED "}" HONEST
@@ -79,7 +79,7 @@ TEST(a_pool_without_a_compiler_ends_with_the_reason)
     }
 }
 
-// The user's number of cores is not asked for: a file of nodes without it believes the node.
+// The file of nodes gives no number of cores here, so the node's own number counts.
 TEST(a_node_with_impossible_cores_is_refused)
 {
     static const char *const cores[] = {"-5", "0", "1000000", "9223372036854775807"};

@@ -1,4 +1,4 @@
-// Priors: what is taken over from another space, how far it is trusted, and searches with right and wrong ones.
+// Priors: the knowledge that is taken from another space, its weight, and searches with right and wrong priors.
 #include "tests/random_normal.h"
 #include "tests/scripted.h"
 #include "tests/testing.h"
@@ -9,7 +9,7 @@
 #include "tuner/recorded/transfer.h"
 #include "tuner/run/search.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 static const char recorded_path[] = "tests/spaces/sgemm_2048_h200.json.gz";
 
@@ -26,8 +26,8 @@ static void teardown(void)
     recorded_free(recording);
 }
 
-// The recording as another device might have it: every value of a parameter, and every pair of them, changes the time
-// by a factor of its own.
+// A recorded time as another device might measure it: every parameter value, and every pair of values, changes the time
+// by its own factor.
 static double elsewhere(const struct recorded *r, size_t trial, uint64_t seed, double spread)
 {
     double change = 0;
@@ -60,7 +60,7 @@ static struct prior *make_prior(const struct recorded *r, enum misleading how, u
     return prior;
 }
 
-// The best after so many evaluations, as a share of the optimum, mean over seeds.
+// The best result after this many evaluations, as a share of the optimum, averaged over seeds.
 static double quality(const struct recorded *r, const struct prior *const *priors, size_t count, int evaluations)
 {
     enum { SEEDS = 6 };
@@ -143,7 +143,7 @@ TEST(a_prior_expects_what_was_measured_and_lists_the_best)
     transfer_release(&t);
 }
 
-// A space of a number, a word and a parameter that others do not have.
+// A space with a number, a word, and a parameter that others do not have.
 static struct space *small_space(struct symbols *symbols)
 {
     struct space *space = space_new(symbols);
@@ -163,7 +163,7 @@ TEST(names_and_values_are_matched)
         const char *text;
         int b, r; // -1: dropped
     } cases[] = {{"B=64,R=shared", 2, 1},    {"OLD=7,R=shuffle,B=16", 0, 0},
-                 {"B=48,R=shuffle", 2, 0}, // by ratio nearer to 64 than to 32
+                 {"B=48,R=shuffle", 2, 0}, // closer in ratio to 64 than to 32
                  {"B=4096,R=shuffle", 3, 0}, {"B=32,R=atomic", -1, -1},
                  {"BB=64,R=shared", 0, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -214,8 +214,8 @@ TEST(trust_follows_what_is_measured)
     struct prior_weights prior_weights;
     enum { ROWS = 15, DRAWS = 20 };
     float features[ROWS * 2];
-    double excesses[ROWS], mean[3] = {0, 0, 0}; // over the draws: the weights of both, and `none`
-    double alone[2] = {0, 0};                   // of the wrong one by itself: its weight, and `none`
+    double excesses[ROWS], mean[3] = {0, 0, 0}; // means over the draws: both weights, and `none`
+    double alone[2] = {0, 0};                   // only the wrong prior: its weight, and `none`
     struct random rng;
     random_seed(&rng, 3);
     for (int draw = 0; draw < DRAWS; draw++) {
@@ -277,7 +277,7 @@ TEST(a_replayed_file_is_not_a_prior_for_itself)
                 "cp %s $DIR/copy.json.gz; $BIN/sweetspot simulate %s --seeds 2 -b 10,20 --no-score -f "
                 "csv --prior $DIR/copy.json.gz --prior tests/jobs | cut -d, -f3",
                 recorded_path, recorded_path);
-    assert_contains(copy.out, "1.0000"); // its best is measured first
+    assert_contains(copy.out, "1.0000"); // the copy's best is measured first
     assert_contains(copy.err, "no prior for it: ");
 }
 
@@ -289,7 +289,7 @@ static void write_job(const char *folder, const char *name, const char *problems
                      "{ name = \"X\"; range = [0, 39]; }, { name = \"MODE\"; values = [\"good\", \"slow\"]; }");
 }
 
-// The scripted GPU answers with times that depend on X and MODE.
+// The scripted GPU reports times that depend on X and MODE.
 TEST(a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_damaged)
 {
     char *folder = e2e_folder("prior-stores");
@@ -306,13 +306,13 @@ TEST(a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_damaged)
     assert_non_null(alone);
     *alone = 0;
     assert_contains(r.out, "prior: out/first.db", "out/junk.db");
-    char *again = strstr(alone + 1, "prior: out/first.db"); // the log's first part
+    char *again = strstr(alone + 1, "prior: out/first.db"); // from the first part of the log
     assert_non_null(again);
     assert_null(strstr(again + 1, "prior: out/first.db"));
     assert_contains(r.err, "chance of a gain of at least 1%");
 }
 
-// They are measured first; values that the job no longer has leave them out.
+// Shipped winners are measured first. Those with values that the job no longer has are skipped.
 TEST(a_run_begins_with_the_winners_that_come_with_the_job)
 {
     char *folder = e2e_folder("shipped");

@@ -1,8 +1,8 @@
-// The matrix products (kernels/gemm.c, gemv.c) without a GPU: references on the CPU against the simplest loops, and
-// bounds that accept what honest kernels compute and reject what is off by one term.
+// The matrix products (kernels/gemm.c, gemv.c) without a GPU: references on the CPU are compared with the simplest
+// loops. Bounds must accept the results of honest kernels and reject results that lack one term.
 #include "tests/operation_problem.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 static struct result gemm_problem(enum element in, enum element out, int64_t m, int64_t n, int64_t k, bool ta, bool tb,
                                   double alpha, double beta, double (*fill)(uint64_t *))
@@ -80,8 +80,7 @@ TEST(an_integer_product_is_exact)
         }
 }
 
-// Single-precision products in the least favourable order, one term after the other, with signed and with non-negative
-// data.
+// Products in single precision in the worst order, one term after the other, with signed and with non-negative data.
 TEST(the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term)
 {
     const struct operation *op = operation_find("gemm", NULL);
@@ -99,7 +98,7 @@ TEST(the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term)
                 float sum = 0, without = 0;
                 for (int64_t l = 0; l < k; l++) {
                     without = sum;
-                    sum += (float)at(a, i, l) * (float)at(b, l, j); // not fused: two roundings a term
+                    sum += (float)at(a, i, l) * (float)at(b, l, j); // not fused: two roundings per term
                 }
                 size_t place = (size_t)(i * n + j);
                 assert_true(fabs((double)sum - e->host_expected[place]) <= allowed(e, place));
@@ -109,7 +108,7 @@ TEST(the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term)
     }
 }
 
-// The upper `bits` of a float's 23 below the leading one; `nearest` rounds (halves away from zero).
+// Keeps the upper `bits` of a float's 23 mantissa bits. `nearest` rounds (halves away from zero), otherwise cuts off.
 static float shortened(float x, int bits, bool nearest)
 {
     uint32_t word, unit = (uint32_t)1 << (23 - bits);
@@ -122,7 +121,8 @@ static float shortened(float x, int bits, bool nearest)
 
 enum { IN_TF32_CUT, IN_TF32_ROUNDED, IN_BF16, IN_THREE, WAYS };
 
-// a*b as tensor cores see it: operands shortened, or split in two with the product of the low parts left out.
+// a*b as tensor cores compute it: with shortened operands, or with operands split in two, without the product of the
+// low parts.
 static double seen(int way, float a, float b)
 {
     if (way == IN_TF32_CUT) return (double)shortened(a, 10, false) * (double)shortened(b, 10, false);
@@ -173,7 +173,7 @@ TEST(the_bound_of_a_compute_class_tells_it_from_the_others)
 }
 
 // Three quarters of A are 0, and in row i some of the first 1 + i % 32 are 1000 times as large as the rest. They come
-// first in sums in FP32, so that all others are rounded most.
+// first in FP32 sums, so that all other terms have the largest rounding errors.
 TEST(the_bound_of_tf32_holds_where_few_large_terms_dominate)
 {
     enum { M = 64, N = 1024, K = 1024 };
@@ -302,7 +302,7 @@ TEST(a_batch_must_divide_the_rows)
     }
 }
 
-// ---- what the reference on the GPU asks for, in the host's memory ----
+// ---- the services that the reference on the GPU needs, in host memory ----
 
 static void *memory_at(uint64_t address)
 {
@@ -414,7 +414,7 @@ TEST(matrix_times_vector_agrees_with_two_loops)
             const struct operation_expected *e = &r.expected[r.out];
             assert_true(fabs(e->host_expected[i] - (1.5 * sum - 0.5 * old)) < 1e-12);
             assert_true((double)e->host_scale[i] >= 1.5 * size + 0.5 * fabs(old));
-            assert_true(allowed(e, (size_t)i) < 1.5 * least); // no term may be missing
+            assert_true(allowed(e, (size_t)i) < 1.5 * least); // a missing term is noticed
         }
     }
 }

@@ -13,9 +13,9 @@
 #include "tuner/libraries/cupti_library.h"
 #include "tuner/store/store.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
-// The loads of one helper, called from two lines: 5 and 9, of a function that is inlined at line 12.
+// A helper's loads are called from two lines, 5 and 9; their functions are inlined into k (lines 14 and 15).
 static const char inlined[] =
     "template <int N> __device__ __forceinline__ void load(float *to, const float *from)\n"  // 1
     "{\n"                                                                                    // 2
@@ -64,7 +64,7 @@ TEST(a_line_table_follows_inlined_calls_outwards)
         all++;
         assert_string_equal(places[0].file, "inlined.cu");
         if (places[0].line != 3) continue;
-        assert_int_equal(depth, 3); // the load, its call, the call of that
+        assert_int_equal(depth, 3); // the load, its call, and that function's call
         assert_true((places[1].line == 5 && places[2].line == 14) || (places[1].line == 9 && places[2].line == 15));
         helper[places[1].line]++;
     }
@@ -83,7 +83,7 @@ TEST(a_damaged_cubin_is_refused_or_read_but_never_a_crash)
     struct linetable *table;
     assert_true(size > 0);
     for (size_t cut = 0; cut < size; cut += 1 + size / 397) {
-        autofree char *part = memory_new(cut + 1, 1); // so that a sanitizer sees every byte too far
+        autofree char *part = memory_new(cut + 1, 1); // exact size, so that a sanitizer sees every overrun
         memcpy(part, cubin, cut);
         if (!linetable_read(&table, part, cut, "k", &err)) linetable_free(table);
     }
@@ -133,7 +133,7 @@ TEST(the_sum_over_lines_is_the_kernels_total)
                 sum += json_get_number(json_object_get(line, "self"), key, 0);
             assert_true(fabs(sum - total) <= 1e-6 * total);
         }
-        // and what CUPTI's patched code counts is what the hardware counts
+        // CUPTI's instrumented code and the hardware count the same.
         double executed = profile_number(stage, "executed"), instructions = profile_number(stage, "instructions");
         assert_true(fabs(json_get_number(json_object_get(stage, "totals"), "instructions", NAN) / executed - 1) < 0.01);
         assert_true(fabs(instructions / executed - 1) < 0.01);
@@ -153,7 +153,7 @@ TEST(the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4)
     assert_contains(list[0].advice, "TILE_COL_SIZE=4");
     double gain = 1 - json_get_number(json_object_get(four, "profile"), "time", NAN) /
                           json_get_number(json_object_get(eight, "profile"), "time", NAN);
-    assert_true(list[0].gain >= gain); // a bound
+    assert_true(list[0].gain >= gain); // the estimate is an upper bound
     size_t count = findings_make(json_object_get(four, "profile"), job, &device_limits_h200, list);
     for (size_t i = 0; i < count; i++) assert_string_not_equal(list[i].rule, "bank_conflicts");
     job_free(job);
@@ -200,7 +200,7 @@ TEST(tensor_ceilings_are_shown_to_kernels_that_use_the_pipe_alone)
     const char *mma = strstr(text, "bf16 by mma.sync "), *wgmma = strstr(text, "bf16 by wgmma ");
     assert_true(mma && strstr(mma, " 630.0 TFLOP/s") && wgmma && strstr(wgmma, " 810.0 TFLOP/s") && mma < wgmma);
     assert_null(strstr(text, "tf32 by mma.sync"));           // not measured
-    assert_null(strstr(text, "roofline at that intensity")); // that of FP32 is none for it
+    assert_null(strstr(text, "roofline at that intensity")); // FP32's does not apply
     free(text);
     location = profile_roofline(profile);
     assert_true(json_is_null(json_object_get(location, "roof")));
@@ -247,7 +247,7 @@ static void write_job(const char *folder)
 static const struct {
     const char *before, *options;
     int status;
-    const char *out, *err; // parts of it
+    const char *out, *err; // parts of the output
 } cases[] = {
     {"", "profile --trial X=2,MODE=good", 0, "Findings", ""},
     {"", "profile --trial X=2,MODE=good", 0, "1. bank_conflicts: line 1 needs 2.00 times", ""},
@@ -312,10 +312,10 @@ TEST(the_best_and_the_runner_up_come_from_the_store)
     e2e_pass(folder, FAKE "tune $DIR/job.cfg --store $DIR/job.db -q --no-final");
     struct e2e_result r =
         e2e_pass(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache -a runner-up");
-    assert_contains(r.out, "X=7,MODE=good"); // the fake's fastest
+    assert_contains(r.out, "X=7,MODE=good"); // the fake worker's fastest
     assert_contains(r.out, "against trial ", "X=2,MODE=");
     r = e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache --trial X=1");
-    assert_contains(r.out, "X=1,MODE=good"); // the rest as in the best
+    assert_contains(r.out, "X=1,MODE=good"); // the other parameters as in the best
     r = e2e_ended(2, e2e_run(folder, FAKE "profile $DIR/job.cfg --store $DIR/job.db --cache $DIR/cache --trial 999"));
     assert_contains(r.err, "no trial 999");
 }
@@ -382,17 +382,17 @@ TEST(ceilings_are_measured_once_and_kept_in_the_store)
     char *folder = e2e_folder("ceilings");
     write_job(folder);
     e2e_pass(folder, FAKE "tune $DIR/job.cfg --store $DIR/job.db -q --no-final");
-    for (int round = 0; round < 2; round++) profile_with_ceilings(folder); // tune kept them
+    for (int round = 0; round < 2; round++) profile_with_ceilings(folder); // `tune` has stored them
     assert_int_equal(log_lines(folder, "ceilings"), 0);
     struct store *store;
     struct environment environment;
     assert_int_equal(store_open(&store, test_text("%s/job.db", folder), false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
-    assert_int_equal(put_text(store, 0, "ceilings", "{}", &err), 0); // as of a version that knew none
+    assert_int_equal(put_text(store, 0, "ceilings", "{}", &err), 0); // as from a version without ceilings
     store_close(store);
     for (int round = 0; round < 2; round++) {
         profile_with_ceilings(folder);
-        assert_int_equal(log_lines(folder, "ceilings"), 1); // measured by the first, kept for the second
+        assert_int_equal(log_lines(folder, "ceilings"), 1); // the first measures them, the second reuses them
     }
 }
 
@@ -423,7 +423,7 @@ TEST(metrics_are_listed_without_a_gpu)
 {
     char *folder = e2e_folder("metrics");
     struct e2e_result r = e2e_run(folder, "$BIN/sweetspot list counters --chip GH100 icache");
-    // No CUPTI here; or a sanitizer, with which CUPTI does not load its own libraries.
+    // CUPTI is missing, or a sanitizer keeps it from loading its own libraries.
     if (r.status == EXIT_ENVIRONMENT && (strstr(r.err, "libcupti") || strstr(r.err, "sanitizer"))) skip();
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     assert_contains(r.out, "sm__icc_requests_lookup_miss", "icache_misses (.sum)");
@@ -436,7 +436,7 @@ TEST(metrics_are_listed_without_a_gpu)
     assert_contains(r.err, "install a newer CUPTI");
 }
 
-// NVRTC names the folder that it stood in before the path of what a template includes.
+// For included files, NVRTC writes its working folder before the path.
 TEST(a_line_of_an_included_file_has_its_text)
 {
     static const struct {

@@ -1,5 +1,5 @@
-// Programs of the user's in the GPU worker, on a device that is host memory and whose kernels do nothing: functions of
-// a reference library that compute, make inputs and judge, a reference that is a command, and baselines.
+// The user's programs in the GPU worker, on a device that is host memory and whose kernels do nothing: functions of a
+// reference library that compute, generate and verify, a reference command, and baselines.
 #include "tests/e2e.h"
 
 #include <math.h>
@@ -9,14 +9,14 @@
 #include "tests/fuzz/fake_cuda.h"
 
 #define main gpu_main
-#include "tuner/gpu/main_gpu.c" // NOLINT: its functions are its own
+#include "tuner/gpu/main_gpu.c" // NOLINT: includes the source for its static functions
 #undef main
 
 #include "kernels/npy.h"
 
 static char *folder, *cubin;
 
-// The kernels' place: any image with a name that the fake device knows.
+// Writes the kernels' cubin: any image that has a name known to the fake device.
 static void set_up(void)
 {
     size_t size;
@@ -31,7 +31,7 @@ static void set_up(void)
     assert_int_equal(fclose(to), 0);
 }
 
-// The answers to requests, a line each, by a worker in a process of its own, and its exit status.
+// Sends requests, one per line, to a worker in a separate process. Returns the answers. *status: its exit status.
 static char *ask(const char *lines, int *status)
 {
     int answers = memfd_create("answers", 0);
@@ -53,7 +53,7 @@ static char *ask(const char *lines, int *status)
     return text;
 }
 
-// A job of y = 2*x with 16 elements, rows of `ld`.
+// A job that computes y = 2*x for 16 elements, in rows of `ld`.
 static char *job_with(const char *reference, const char *baselines, int ld)
 {
     autofree char *path = realpath(folder, NULL);
@@ -77,7 +77,7 @@ static char *library(const char *functions)
     return test_owned(text);
 }
 
-// The answer to a job with functions of the library, which must have the words.
+// Checks that the answer to a job that uses these library functions contains `words`.
 static void expect_of_library(const char *functions, int ld, const char *words)
 {
     int status;
@@ -128,7 +128,7 @@ static const char program[] =
     "\"%s/reference_library.so\",\"function\":\"%s\",%s\"args\":[{\"scalar\":\"i32\",\"value\":16},{\"scalar\":\"f32\","
     "\"value\":2},{\"buffer\":\"x\"},{\"buffer\":\"y\"}],\"sizes\":[16]}]}]}";
 
-// The answer to a job with a baseline, verified by a function of the library.
+// The answer to a job with a baseline that a function of the library verifies.
 static char *with_baseline(const char *verify, const char *function, const char *init, const char *timeout, int *status)
 {
     char *bin = realpath(e2e_bin(), NULL), *functions = test_text("\"generate\":\"make_x\",\"verify\":\"%s\"", verify),
@@ -220,13 +220,12 @@ TEST(outputs_that_were_judged_are_not_judged_again)
     assert_contains(answer, "\"reason\":\"\"");
     size_t size = 0;
     free(text_read_file(calls, &size));
-    assert_int_equal(size, 2); // one for each set of data
+    assert_int_equal(size, 2); // one call per set of data
     unsetenv("CALLS");
     test_free(answer);
 }
 
-// ---- a command
-// ---------------------------------------------------------------------------------------------------------
+// ---- a command ------------------------------------------------------------------------------------------------------
 
 // The answer to a job whose reference is this shell script.
 static char *with_command(const char *script)
@@ -239,7 +238,7 @@ static char *with_command(const char *script)
     return answer;
 }
 
-// What scripts copy: two elements, sixteen with a NaN, and sixteen.
+// Writes the files that scripts copy: two elements, sixteen with a NaN, and sixteen.
 static void write_values(void)
 {
     static const struct {
@@ -257,7 +256,7 @@ static void write_values(void)
 
 TEST(a_command_reads_files_and_writes_what_is_expected_once)
 {
-    // Notes what it was told.
+    // The script keeps a copy of its job.json.
     write_values();
     static const char script[] =
         "cp good.npy \"$1/out/y.npy\" && test -s \"$1/in/x.npy\" && cat \"$1/job.json\" >told && echo x >>runs\n";
@@ -268,8 +267,8 @@ TEST(a_command_reads_files_and_writes_what_is_expected_once)
     }
     struct e2e_result r = e2e_run(folder, "cat $DIR/told; wc -l <$DIR/runs");
     assert_contains(r.out, "\"problem\": \"N=16\"", "\"a\": 2", "\"file\": \"in/x.npy\"", "\"file\": \"out/y.npy\"",
-                    "}2\n");                                // a run for each set of data, and none for the second job
-    e2e_write(folder, "other.sh", "# beside the script\n"); // a file of its kind counts
+                    "}2\n");                                // one run per set of data, none for the second job
+    e2e_write(folder, "other.sh", "# beside the script\n"); // changes the key
     test_free(with_command(script));
     r = e2e_run(folder, "wc -l <$DIR/runs");
     assert_int_equal(atoi(r.out), 4);
@@ -297,11 +296,10 @@ TEST(a_command_that_fails_is_named_with_what_it_said)
         test_free(answer);
     }
     struct e2e_result r = e2e_run(folder, "ls -d ${TMPDIR:-/tmp}/sweetspot-reference-* 2>/dev/null | wc -l");
-    assert_int_equal(atoi(r.out), 0); // its folders are gone
+    assert_int_equal(atoi(r.out), 0); // its folders were removed
 }
 
-// ---- built from its source
-// --------------------------------------------------------------------------------------------
+// ---- built from its source ------------------------------------------------------------------------------------------
 
 // The worker's answer to a request to build x.c.
 static struct e2e_result build(const char *text, const char *before, const char *more)
@@ -353,7 +351,7 @@ TEST(arrays_of_every_type_are_written_and_read_back)
         assert_int_equal(npy_read(&npy, path, &err), 0);
         assert_int_equal(npy.dimensions, 2);
         assert_true(npy.shape[0] == 2 && npy.shape[1] == 3);
-        for (size_t i = 2; i <= 3; i++) // the padding is left out
+        for (size_t i = 2; i <= 3; i++) // skips the padding
             assert_true(npy_value(&npy, i, (enum element)type) == (double)(2 * i - 2));
         npy_release(&npy);
     }

@@ -1,5 +1,5 @@
-// Strategies that walk get better as they go: what they propose late is faster than what they proposed early. On a bowl
-// over two ordered parameters; 150 evaluations of 4,096 configurations exhaust nothing.
+// Strategies that learn from results improve during a search: late proposals are faster than early ones. The space is a
+// bowl over two ordered parameters; 150 evaluations are far from exhausting its 4,096 configurations.
 #include "tests/space_fixture.h"
 #include "tests/testing.h"
 
@@ -15,8 +15,8 @@ static double time_of(const uint16_t *config)
     return 1e-3 * (1 + 0.01 * (x * x + y * y));
 }
 
-// The late mean logarithm over the early one; blind strategies stay where they are. `default` is none of them: it knows
-// the bowl after a few dozen, and then what is left is slower.
+// The late mean logarithm divided by the early one; blind strategies do not improve. `default` is not tested here:
+// after a few dozen evaluations it has found the best configurations, and the remaining ones are slower.
 static const struct {
     const char *name;
     double least, most;
@@ -27,7 +27,7 @@ static const struct {
     {"trees", 0, 0.8},
 };
 
-// Mean logarithm of the times over the best: first the early ones, then the late ones.
+// Mean logarithm of time / best time: mean[0] over the early proposals, mean[1] over the late ones.
 static void watch(const struct strategy_class *class, const struct space *space, double mean[2])
 {
     mean[0] = mean[1] = 0;

@@ -1,5 +1,5 @@
-// The Python file: it launches what the C header launches, checks its arrays, and refuses what it cannot do. Launches
-// go to a fake libcuda (tests/launch/fake_libcuda.c), so that no GPU is needed. What the checks are is in
+// The Python file: it makes the same launches as the C header, checks its arrays, and refuses unsupported jobs and
+// arrays. Launches go to a fake libcuda (tests/launch/fake_libcuda.c), so that no GPU is needed. The checks are in
 // tests/launch/*.py. Skipped without python3.
 #include "tests/e2e.h"
 #include "tests/finished_header.h"
@@ -10,7 +10,7 @@
 #include "tuner/base/units.h"
 #include "tuner/job/header_names.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 static char *folder;
 
 #define WITH_FAKE "export LD_LIBRARY_PATH=$PWD/'%1$s' PYTHONDONTWRITEBYTECODE=1 FAKE_LOG=$PWD/'%1$s'/log; "
@@ -28,10 +28,9 @@ static void setup(void)
                      "sed -i '/^regret/d; s/\"each\"/\"mean\"/; s/; *holdout = true//' $DIR/configs/*.cfg");
 }
 
-// Jobs
-// -----------------------------------------------------------------------------------------------------------------
+// Jobs ----------------------------------------------------------------------------------------------------------------
 
-// A trial of this configuration, verified on all problems, and a binary of as many units as the job has.
+// Stores a trial of this configuration, verified on all problems, with a binary of as many units as the job has.
 static void store_trial_on(const struct job *job, const uint16_t *config, const char *path, const char *device,
                            int count)
 {
@@ -68,7 +67,7 @@ static void store_trial_on(const struct job *job, const uint16_t *config, const 
     trial.finished = 1790000000.0;
     trial.problems = problems, trial.problem_count = job->problem_count;
     trial.stages = stages, trial.stage_count = job->stage_count;
-    // A cubin for each unit, whose fifth byte is the unit's number, but on another device a letter.
+    // One cubin per unit. The fifth byte is the unit's number; on another device it is a letter.
     static const char *const images[] = {"\177ELF0\0coef", "\177ELF1", "\177ELFA\0coef"};
     size_t units = 1, size;
     for (size_t s = 0; s < job->stage_count; s++) units = larger_of(units, job->stages[s].unit + 1);
@@ -91,7 +90,7 @@ static void store_trial(const struct job *job, const uint16_t *config, const cha
     store_trial_on(job, config, path, "NVIDIA H200", 132);
 }
 
-// The bytes of each kernel's arguments, for the fake driver. malloc'ed.
+// The sizes of each kernel's arguments in bytes, for the fake driver (malloc'ed).
 static char *argument_sizes(const struct job *job)
 {
     struct text text = {0};
@@ -110,8 +109,8 @@ static char *argument_sizes(const struct job *job)
     return text.text;
 }
 
-// A C program that launches on the job's first and last problem, with an argument through sweetspot_runtime.c, and
-// returns 77 where that cannot. And the same sizes for Python, "1,2 3,4".
+// Writes a C program that launches on the job's first and last problem. With an argument, the program uses
+// sweetspot_runtime.c, and returns 77 if that cannot launch the job. `sizes` gets the same sizes for Python, "1,2 3,4".
 static void write_program(const struct job *job, size_t buffers, struct text *sizes)
 {
     autofree char *lower = header_identifier(job->name), *upper = header_upper(job->name);
@@ -146,8 +145,8 @@ static void write_program(const struct job *job, size_t buffers, struct text *si
     e2e_write(folder, "main.c", text);
 }
 
-// Every launch is the same in C and in Python, except that Python also fills scratch with zeros; and through
-// sweetspot_runtime.c, unless that cannot launch the job (77), whose result it is.
+// Checks that every launch is the same in C and in Python, except that Python also fills scratch with zeros. Launches
+// through sweetspot_runtime.c must be the same too. Returns whether that can launch the job.
 static bool compare(const char *config, const struct job *job)
 {
     autorelease(text_release) struct text sizes = {0};
@@ -225,7 +224,7 @@ TEST(it_launches_what_no_shipped_job_has)
     char *config = test_text("%s/python_cases.cfg", folder);
     struct job *job = loaded_job(config);
     store_trial(job, first, test_text("%s/s.db", folder));
-    assert_false(compare(config, job)); // its stages are repeated
+    assert_false(compare(config, job)); // the runtime refuses repeated stages
     e2e_pass(folder, "rm $DIR/s.db* && sed -i 's|derived = {|& STEP = \"M / 2\"; K = \"N / 3\";|; /repeat = \"STEP/d; "
                      "/repeat = (/,+1d' $DIR/python_cases.cfg");
     job = loaded_job(config);
@@ -233,7 +232,7 @@ TEST(it_launches_what_no_shipped_job_has)
     assert_true(compare(config, job));
 }
 
-// Checks of tests/launch/check_python.py, which see the files of three jobs.
+// Writes the Python files of three jobs, which tests/launch/check_python.py checks.
 static void make_files(void)
 {
     static const char *const jobs[] = {"sgemm_2048", "sum", "bgemm_1024"};
@@ -243,7 +242,7 @@ static void make_files(void)
         uint16_t chosen[SPACE_MAX_PARAMETERS];
         struct random rng;
         random_seed(&rng, 5);
-        do { // with a counter in memory, where there is a choice
+        do { // if there is a choice, with a counter in memory
             space_sample(job->space, &rng, chosen);
         } while (i == 1 && !strstr(test_owned(space_text(job->space, chosen)), "FINISH=last_block"));
         store_trial(job, chosen, test_text("%s/%s.db", folder, jobs[i]));
@@ -328,7 +327,7 @@ static void sample(const struct job *job, uint16_t *config)
 TEST(a_file_for_another_device_is_merged)
 {
     static const struct {
-        const char *settings, *library; // the fifth byte of the binary
+        const char *settings, *library; // library: the fifth byte of the binary
     } devices[] = {{"FAKE_DEVICE='NVIDIA H200'", "48"},
                    {"FAKE_DEVICE='NVIDIA H100 PCIe' FAKE_SMS=114", "65"},
                    {"FAKE_DEVICE='NVIDIA H100 PCIe'", "65"},
@@ -347,7 +346,7 @@ TEST(a_file_for_another_device_is_merged)
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         e2e_pass(folder, WITH_FAKE "rm -f $FAKE_LOG; %2$s python3 tests/launch/check_python.py %1$s/two binary %3$s",
                  folder, devices[i].settings, devices[i].library);
-    // Standard output has the newest device alone, and a damaged binary of the other one is noticed.
+    // Standard output contains only the newest device, and a damaged binary of the other device is noticed.
     struct e2e_result r = e2e_pass(folder, "$BIN/sweetspot header %s --store $DIR/other.db --python -o -", config);
     assert_contains(r.out, "NVIDIA H100 PCIe (sm_90a)");
     assert_null(strstr(r.out, "NVIDIA H200"));

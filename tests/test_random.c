@@ -1,10 +1,10 @@
-// Random numbers (search/space/random.c): the published sequence, and the distributions that are made of it.
+// Random numbers (search/space/random.c): the published sequence, and the distributions derived from it.
 #include "search/space/random.h"
 #include "tests/testing.h"
 
 enum { DRAWS = 100000 };
 
-// xoshiro256** from the state 1, 2, 3, 4: the first numbers of its authors' program.
+// xoshiro256** with the initial state 1, 2, 3, 4: the first numbers that its authors' program prints.
 TEST(the_sequence_is_that_of_its_authors)
 {
     static const uint64_t expected[] = {11520u, 0u, 1509978240u, 1215971899390074240u};
@@ -27,11 +27,12 @@ TEST(units_and_bounded_numbers_are_uniform)
         assert_true(below < 7);
         counts[below]++;
     }
-    // Five standard deviations.
+    // The tolerance is five standard deviations.
     assert_true(fabs(sum / DRAWS - 0.5) < 5 * sqrt(1 / 12.0 / DRAWS));
     assert_true(fabs(squares / DRAWS - 1 / 3.0) < 5 * sqrt(4 / 45.0 / DRAWS));
     for (int i = 0; i < 7; i++) assert_true(fabs(counts[i] - DRAWS / 7.0) < 5 * sqrt(DRAWS * 6 / 49.0));
-    // A bound of three quarters of the range: without a second draw the first third would come twice as often.
+    // A bound of three quarters of the range: without a second draw, numbers of the first third would occur twice as
+    // often.
     int first = 0;
     for (int i = 0; i < DRAWS; i++) first += random_below(&r, 3ull << 62) < 1ull << 62;
     assert_true(fabs(first - DRAWS / 3.0) < 5 * sqrt(DRAWS * 2 / 9.0));

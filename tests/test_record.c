@@ -1,4 +1,5 @@
-// Structs as JSON objects by tables: everything comes back, the unknown is left out, and what cannot be is refused.
+// Structs as JSON objects by tables: every value is read back, unknown members are ignored, and impossible values are
+// refused.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -14,7 +15,7 @@ struct box {
     int64_t id;
     const char *label;
     bool open;
-    int colour; // a word
+    int colour; // written as a word
     int grid[3];
     size_t count_of;
     double width;
@@ -94,7 +95,7 @@ TEST(a_struct_comes_back_as_it_was_written)
         json_t *from = parse(texts[i]);
         if (record_read(&box_record, from, &box, &memory, &err)) fail_msg("%s", err.message);
         json_t *back = test_json(record_write(&box_record, &box));
-        assert_string_equal(test_owned(json_dumps(back, JSON_COMPACT)), texts[i]); // in the order of the table too
+        assert_string_equal(test_owned(json_dumps(back, JSON_COMPACT)), texts[i]); // also in the order of the table
         arena_release(&memory);
     }
 }
@@ -157,7 +158,7 @@ TEST(a_worker_of_another_version_is_refused)
         const char *greeting, *why; // "": it is not refused
     } cases[] = {
         {"{\"protocol\":2,\"compiler\":\"nvrtc\"}", ""},
-        {"{\"status\":\"environment\",\"reason\":\"no CUDA driver\"}", ""}, // for another reason
+        {"{\"status\":\"environment\",\"reason\":\"no CUDA driver\"}", ""}, // the reason is not the protocol
         {"{\"compiler\":\"nvrtc\"}", "the worker speaks version 0 of the protocol and this program version 2: install"},
         {"{\"status\":\"ok\",\"protocol\":7}", "the worker speaks version 7"},
         {"{\"protocol\":\"1\"}", "'protocol' of the greeting is not an integer"},

@@ -1,5 +1,5 @@
-// Recorded spaces: our own JSON there and back, Kernel Tuner's caches, KTT's results, T4 and T1 documents, and what is
-// wrong with a file in words.
+// Recorded spaces: our own JSON written and read back, Kernel Tuner's caches, KTT's results, T4 and T1 documents, and
+// messages about faulty files.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -12,7 +12,7 @@
 
 #include "tests/config_text.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 // Two parameters, four configurations: two good ones, a time that is a string, a time above 1e19.
 static const char kernel_tuner[] =
@@ -71,7 +71,7 @@ TEST(kernel_tuner_caches_are_read_and_failures_are_failures)
     const struct trial_problem *slower = &r->figures[recorded_find(r, config)];
     assert_int_equal(slower->sample_count, 3);
     assert_true(fabs(slower->samples[0] - 2.6e-3) < 1e-12 && fabs(slower->samples[2] - 2.4e-3) < 1e-12);
-    const struct trial *timed = &r->trials[recorded_find(r, config)]; // what compiling and measuring took
+    const struct trial *timed = &r->trials[recorded_find(r, config)]; // has the times for compiling and measuring
     assert_true(fabs(timed->compile_seconds - 0.3) < 1e-12 && fabs(timed->gpu_seconds - 0.025) < 1e-12);
     assert_true(isnan(r->trials[r->best].gpu_seconds));
     recorded_free(r);
@@ -86,7 +86,7 @@ TEST(t4_files_are_read_and_values_are_collected_from_the_configurations)
     assert_int_equal(r->parameter_count, 2);
     assert_true(r->best >= 0 && r->trials[r->best].status == STATUS_OK);
     assert_true(r->trials[1 - r->best].status != STATUS_OK);
-    assert_true(fabs(r->trials[r->best].gpu_seconds - 3.3e-3) < 1e-12); // of the runs
+    assert_true(fabs(r->trials[r->best].gpu_seconds - 3.3e-3) < 1e-12); // the sum of the runs
     assert_true(isnan(r->trials[1 - r->best].gpu_seconds));
     recorded_free(r);
 }
@@ -114,8 +114,8 @@ TEST(what_went_wrong_elsewhere_has_our_name_for_it)
     }
 }
 
-// What other tuners write, what `import` says of it, and what is in the space that it writes: [parameters, columns,
-// trials], the times in seconds.
+// Files of other tuners, the messages of `import`, and the contents of the space that it writes: [parameters, columns,
+// trials], with times in seconds.
 #define CACHE(objective, values, entries)                                                      \
     "{\"kernel_name\": \"k\", \"tune_params_keys\": [\"X\"], \"tune_params\": {\"X\": " values \
     "}, \"objective\": \"" objective "\", \"cache\": {\n" entries
@@ -127,7 +127,7 @@ TEST(what_went_wrong_elsewhere_has_our_name_for_it)
     "\", \"Type\": \"int\", \"Values\": \"" values "\"}]}, \"KernelSpecification\": {\"KernelName\": \"named\"}}"
 static const struct {
     const char *what, *text, *t1;
-    const char *summary, *said; // of `import`
+    const char *summary, *said; // output of `import`
     const char *written[3];     // lines of the new file
 } tuners[] = {
     {"a search for another objective, whose failures stand in its place",
@@ -267,9 +267,9 @@ TEST(our_own_format_comes_back_as_it_was_written_plain_and_packed)
     char *folder = e2e_folder("ours");
     struct recorded *first = read_text(folder, ours);
     if (!first) fail_msg("%s", err.message);
-    assert_int_equal(first->left_out.unknown_count, 1); // kept out, with a note
+    assert_int_equal(first->left_out.unknown_count, 1); // ignored, with a note
     assert_string_equal(first->left_out.unknown_columns[0], "novelty");
-    assert_true(isnan(first->trials[0].gpu_seconds)); // what an older export lacks
+    assert_true(isnan(first->trials[0].gpu_seconds)); // missing in older exports
     static const char *const names[] = {"again.json", "again.json.gz"};
     for (int i = 0; i < 2; i++) {
         char *path = test_text("%s/%s", folder, names[i]);
@@ -367,7 +367,7 @@ TEST(the_shipped_space_is_whole)
     assert_int_equal(space_size(r->space), r->trial_count);
     assert_true(r->metric_count >= 10);
     assert_int_equal(r->baseline_count, 2);
-    // Every second of the counters of TILE_COL_SIZE 8 shows the conflict that 4 does not have.
+    // The counters with TILE_COL_SIZE 8 show the bank conflicts, which 4 does not have.
     double conflicts[2] = {0, 0};
     size_t counts[2] = {0, 0}, metric = 0;
     while (metric < r->metric_count && strcmp(r->metrics[metric].key, "bank_conflicts_load")) metric++;
@@ -377,7 +377,7 @@ TEST(the_shipped_space_is_whole)
         config_text(r->space, r->configs + i * r->parameter_count, text, sizeof text);
         int wide = strstr(text, "TILE_COL_SIZE=8") != NULL;
         double found = r->counters[i * r->metric_count + metric];
-        if (isnan(found)) continue; // far from the best: not counted
+        if (isnan(found)) continue; // far from the best, so without counters
         conflicts[wide] += found;
         counts[wide]++;
     }
@@ -385,8 +385,8 @@ TEST(the_shipped_space_is_whole)
     recorded_free(r);
 }
 
-// What is called a job's recorded space has every configuration of the job, each with a time or a reason, and counters
-// of those that ran.
+// The recorded space of a job has every configuration of the job, with a time or a reason, and counters for those that
+// ran.
 TEST(recorded_spaces_are_their_jobs_whole_spaces)
 {
     glob_t files;
@@ -419,7 +419,7 @@ TEST(recorded_spaces_are_their_jobs_whole_spaces)
     globfree(&files);
 }
 
-// A value for every recorded field, another one for every trial and problem.
+// Fills every recorded field, with a different value for every trial and problem.
 static void fill_fields(enum field_level level, void *record, double number, struct arena *memory)
 {
     size_t count;
@@ -442,7 +442,7 @@ static void same_fields(enum field_level level, const void *a, const void *b, co
     const struct trial_field *fields = trial_fields(&count);
     for (size_t i = 0; i < count; i++) {
         const struct trial_field *f = &fields[i];
-        // Shared memory and occupancy are worked out anew from the job's launch.
+        // Shared memory and occupancy are computed again from the job's launch.
         if (f->level != level || !(f->flags & FIELD_RECORDED) || !strcmp(f->name, "shared_bytes") ||
             !strcmp(f->name, "theoretical_occupancy"))
             continue;
@@ -453,7 +453,8 @@ static void same_fields(enum field_level level, const void *a, const void *b, co
     }
 }
 
-// From a recording through the replaying worker, the driver, the store and an export into a recording again.
+// Figures pass from a recording through the replaying worker, the driver, the store and an export into another
+// recording.
 TEST(every_recorded_figure_survives_replay_store_and_export)
 {
     char *folder = e2e_folder("figures"), *space = test_text("%s/space.json", folder),
@@ -466,7 +467,7 @@ TEST(every_recorded_figure_survives_replay_store_and_export)
         for (size_t p = 0; p < from->problem_count; p++)
             fill_fields(FIELD_PROBLEM, &from->figures[i * from->problem_count + p], (double)(i + 100 * p),
                         &from->memory);
-        // A compiler's figures are whole numbers.
+        // The compiler's figures are integers.
         from->trials[i].facts =
             (struct static_facts){33 + (double)(i % 7), 8 * (double)(i % 3), NAN, 4096 + (double)i, NAN};
     }

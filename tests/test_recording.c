@@ -1,5 +1,5 @@
-// What a recording says of its origin goes where its results go: export, import, replay, the header, and the check of
-// the header. Nothing that was replayed is said to have been measured on the template as it is now.
+// A recording's statement about its origin accompanies its results through export, import, replay, the header and the
+// header's check. Replayed results are never presented as measurements of the present template.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -34,7 +34,7 @@ static void present_hash(const char *folder, char hash[HASH_TEXT_SIZE])
     assert_int_equal(source_hash(&(struct source_request){.path = path}, hash, &err), 0);
 }
 
-// Tunes on `space` and writes the header; returns it. *check: what --check says, with its status.
+// Tunes on `space`, writes the header and returns its text. *check: output and status of --check.
 static char *header_of(const char *folder, const char *space, struct e2e_result *check)
 {
     struct e2e_result r = e2e_pass(folder,
@@ -54,7 +54,7 @@ TEST(the_source_that_was_measured_is_the_headers)
     char *header = header_of(folder, "space.json", &check);
     assert_contains(header, "#define GOLDEN_SOURCE_HASH_TEXT \"0123456789abcdef0123456789abcdef\"\n",
                     "#define GOLDEN_DEVICE_NAME \"Golden GPU\"\n",
-                    "#define GOLDEN_DATE \"2025-01-01\"\n"); // the final's of the recording, not today
+                    "#define GOLDEN_DATE \"2025-01-01\"\n"); // the date of the recording's final, not today's
     assert_contains(header, "the recording has a final of 40 rounds\n",
                     "the measured template has the hash 0123456789abcdef0123456789abcdef\n");
     assert_int_equal(check.status, 1);
@@ -86,10 +86,10 @@ TEST(an_old_recording_without_a_hash_says_that_it_is_not_known)
 
     e2e_ended(1, e2e_run(folder,
                          "cd $DIR; gcc -fsyntax-only -x c -DSWEETSPOT_SOURCE_HASH=$($BIN/sweetspot header job.cfg "
-                         "--hash) best.h")); // a build that asks stops
+                         "--hash) best.h")); // a build that runs this check stops
 }
 
-// A replay that was exported, imported and replayed again is still of what the first recording measured.
+// After a replay, an export, an import and another replay, results still refer to the first recording.
 TEST(export_and_import_carry_it_on)
 {
     char *folder = make_folder("0123456789abcdef0123456789abcdef", true);

@@ -1,5 +1,5 @@
-// Expected values kept in files (tuner/gpu/reference_cache.c), and loops over all cores (kernels/parallel.c). No GPU:
-// addresses are only names here.
+// Expected values kept in files (tuner/gpu/reference_cache.c), and loops over all cores (kernels/parallel.c). No GPU is
+// needed: addresses only serve as names here.
 #include "tests/e2e.h"
 
 #include "kernels/parallel.h"
@@ -106,7 +106,7 @@ TEST(a_loop_over_all_cores_does_every_piece_once)
         }
 }
 
-// How many pieces of the loop are done, of all.
+// The number of pieces of the loop that are done.
 static _Atomic int done;
 
 static void take_a_tenth_of_a_second(void *user, int64_t begin, int64_t end)
@@ -125,7 +125,7 @@ static void note_share(void *user, double share)
 {
     struct reported *t = user;
     assert_true(share > t->last && share <= 1);
-    assert_true(share * t->pieces >= done - 0.5); // handed out are those that are done, and at most one per thread
+    assert_true(share * t->pieces >= done - 0.5); // pieces handed out: those done, at most one more per thread
     assert_true(share * t->pieces <= done + 64.5 || share == 1);
     t->last = share;
     t->times++;
@@ -136,7 +136,7 @@ TEST(a_long_loop_says_how_far_it_is)
     struct reported reported = {0};
     long cores = sysconf(_SC_NPROCESSORS_ONLN), threads = cores < 64 ? cores : 64;
     parallel_watch(note_share, &reported);
-    parallel_for(threads, 1, take_a_tenth_of_a_second, NULL); // nothing is said so early
+    parallel_for(threads, 1, take_a_tenth_of_a_second, NULL); // too early for a report
     assert_int_equal(reported.times, 0);
     reported.pieces = (int)(35 * threads);
     done = 0;

@@ -1,5 +1,5 @@
-// Stages that run again and again: which launches come of them, under which names buffers take part, what is refused,
-// and that the header's functions and its embedded launch do the same as the driver.
+// Repeated stages: their launches, the exchange of buffers, and refusals. The header's functions and its embedded
+// launch must do the same as the driver.
 #include "tests/e2e.h"
 #include "tests/finished_header.h"
 #include "tests/loaded_job.h"
@@ -9,7 +9,7 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 // The stage "mini" writes `y`; "halve" runs log2(M) times, exchanging y and t; "sort" has two loops.
 static const char stages_text[] =
@@ -32,7 +32,7 @@ static const char stages_text[] =
     "value = \"STEP\"; } ); }\n"
     ");\n";
 
-// The job with these stages in the place of its one launch. malloc'ed.
+// The job with these stages instead of its single launch (malloc'ed).
 static char *job_with(const char *stages)
 {
     return finished_stages(stages, "kernel = \"mini_naive\"; launch = { grid = [1]; block = [1]; }; arguments = ( { "
@@ -46,7 +46,7 @@ static struct job *load(const char *stages)
     return loaded_job(job.job);
 }
 
-// "symbol grid_x argument argument ..", a line for each launch of a configuration on a problem.
+// "symbol grid_x argument argument ..", one line per launch of a configuration on a problem.
 static char *launches_of(const struct job *j, const uint16_t *config, size_t problem)
 {
     json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err));
@@ -91,7 +91,7 @@ TEST_WITH(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, s
     free(launches);
 }
 
-// The text with one part replaced. malloc'ed.
+// Checks that the job is refused with `message` if `from` is replaced by `to` in its stages.
 static void refused(const char *from, const char *to, const char *message)
 {
     autofree char *stages = text_replaced(stages_text, from, to), *text = job_with(stages);
@@ -117,7 +117,7 @@ static void refused(const char *from, const char *to, const char *message)
 
 TEST_WITH(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown)
 {
-    refused("[ \"ceil_div(M, BLOCK_M)\" ]", "[ \"STEP\" ]", "unknown name 'STEP'"); // of another stage
+    refused("[ \"ceil_div(M, BLOCK_M)\" ]", "[ \"STEP\" ]", "unknown name 'STEP'"); // belongs to another stage
     refused("STEP = M / 2;", "STEP = STEP / 2;", "unknown name 'STEP'");
     refused("STEP = M / 2; STEP > 0; STEP = STEP / 2", "M = M / 2; M > 0; M = M / 2", "the name 'M' is already taken");
     refused("STEP = M / 2; STEP > 0; STEP =", "BLOCK_M = M / 2; STEP > 0; BLOCK_M =",
@@ -140,7 +140,7 @@ TEST_WITH(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown)
             "unknown name 'L'");
     refused("STEP > 0; STEP = STEP / 2", "STEP > 0; STEP = STEP", "stage 'halve' runs more than 1024 times");
     refused("K = 2*K\",\n               \"STEP = K / 2; STEP >= 1;", "K = K\", \"STEP = 1; 0;",
-            "the loops do not end"); // and nothing runs
+            "the loops do not end"); // although nothing runs
     refused("repeat = \"STEP = M / 2; STEP > 0; STEP = STEP / 2\"; swap", "swap", "'swap' needs 'repeat'");
     refused("STEP = M / 2", "STEP = M / (M - M)", "division by zero");
     refused("direction = \"scratch\"; }", "direction = \"inout\"; }", "buffer 't' holds data in the beginning");
@@ -164,7 +164,7 @@ TEST_WITH(stages_that_are_not_timed_come_first, setup, teardown)
     assert_null(json_object_get(json_array_get(stages, 1), "untimed"));
 }
 
-// In a struct, the address of a buffer that is exchanged is that of the one which has its name in that run.
+// If buffers are exchanged, the address in a struct is that of the buffer that has the name in that run.
 TEST_WITH(addresses_in_structs_follow_the_names, setup, teardown)
 {
     autofree char *text = text_replaced(stages_text, "{ scalar = \"STEP\"; type = \"i32\"; }",
@@ -193,7 +193,7 @@ TEST_WITH(the_loops_that_never_run_leave_the_stage_out, setup, teardown)
     assert_int_equal(job_count_runs(sort, values, &err), 0);
     assert_int_equal(job_problem_values(j, NULL, 0, values, &err), 0);
     assert_int_equal(job_count_runs(sort, values, &err), 3);
-    assert_int_equal(symbols_find(j->symbols, "STEP"), -1); // known to its stages alone
+    assert_int_equal(symbols_find(j->symbols, "STEP"), -1); // known only in its stages
 }
 
 // The program prints the launches in the form of launches_of, once by the embedded launch and once by the functions.
@@ -224,7 +224,7 @@ static const char program[] =
     "int main(void)\n{\n    embedded(1000, 77);\n    functions(1000, 77);\n    embedded(4096, 4096);\n"
     "    functions(4096, 4096);\n    return 0;\n}\n";
 
-// The header with an embedded binary of the job that was written last.
+// Writes the header, with an embedded binary, for the job that was written last.
 static void write_header(void)
 {
     static const unsigned char cubin[64] = "\177ELF";
@@ -233,7 +233,7 @@ static void write_header(void)
     finished_embed(&job);
 }
 
-// What a program prints that includes the header, compiled as C and as C++, must be this.
+// Compiles a program that includes the header, as C and as C++, and checks its output.
 static void expect_printed(const char *text, const char *expected)
 {
     static const char *const compilers[] = {"gcc -std=c99" STRICT, "g++ -std=c++11 -x c++" STRICT};

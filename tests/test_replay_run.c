@@ -1,5 +1,5 @@
-// A whole tuning run on a recorded space: deterministic, resumable after kill -9 at any instant, and the rest of the
-// commands on its store.
+// A whole tuning run on a recorded space: it is deterministic and can be resumed after kill -9 at any moment. Also the
+// other commands on its store.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
@@ -118,7 +118,7 @@ TEST(the_same_seed_gives_the_same_run)
     }
 }
 
-// What is promised: nothing committed is lost or changed, nothing committed is measured again, and the end is the same.
+// Committed results are never lost, changed or measured again, and the final result is the same.
 TEST(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the_same)
 {
     char *folder = e2e_folder("kill"), *log = test_text("%s/log", folder);
@@ -151,7 +151,7 @@ TEST(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the
         forget(&before);
         before = after;
     }
-    assert_true(in_time >= 20); // kills that met the program alive
+    assert_true(in_time >= 20); // kills while the program was running
     r = e2e_pass(folder, TUNE, folder, folder, folder, "killed.db", EVALUATIONS, "default");
     // The same winner with the same figures; only the trial's number and the store's name may differ.
     const char *was = strchr(calm, ','), *is = strchr(r.out, ','), *end = strstr(calm, "results are in ");

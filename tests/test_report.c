@@ -1,5 +1,5 @@
-// The report's document, from stores made here: what it says of runs, steps, parameters, failures and finals, and what
-// it does with stores that have next to nothing.
+// The report's document, from stores made here: runs, steps, parameters, failures and finals, also for stores that
+// contain next to nothing.
 #include <unistd.h>
 
 #include <math.h>
@@ -31,7 +31,7 @@ static void open_empty(void)
     assert_int_equal(store_open(&store, path, true, &err), 0);
 }
 
-// A store without trials, of device A.
+// Opens a store without trials, for device A.
 static void setup(void)
 {
     open_empty();
@@ -65,7 +65,7 @@ static int64_t add(const char *config, enum trial_status status, const char *rea
     return trial.id;
 }
 
-// Documents are put now; the test says when it was.
+// Stores a document and sets its date to `when`.
 static void put(const char *kind, double when, const char *json)
 {
     sqlite3 *db;
@@ -121,7 +121,7 @@ REPORT_TEST(seconds_of_search_leave_out_the_days_between_runs)
     add("X=1", STATUS_OK, "", 4, 1010);
     add("X=2", STATUS_OK, "", 3, 1100);
     put("run", 1200, "{\"started\":999,\"ended\":1200,\"search_seconds\":200,\"new\":2,\"strategy\":\"s\",\"seed\":7}");
-    put("device", 90000, "{}"); // killed: no document of its end
+    put("device", 90000, "{}"); // killed, so without a document about its end
     add("X=3", STATUS_OK, "", 2, 90010);
     add("X=4", STATUS_OK, "", 1.5, 95000);
     const json_t *r = at(report_of(100), "results.0");
@@ -150,7 +150,7 @@ REPORT_TEST(steps_of_the_best_are_never_thinned)
     expect_number(job, "results.0.points.shown", POINTS);
     expect_number(job, "results.0.points.of", STEPS);
     assert_int_equal(json_array_size(at(job, "results.0.points.rows")), POINTS);
-    expect_number(job, "results.0.points.rows.49.0", STEPS); // the fastest is among them
+    expect_number(job, "results.0.points.rows.49.0", STEPS); // the fastest point is kept
     if (!json_equal(job, again)) fail_msg("the same store gives two reports");
 }
 
@@ -160,7 +160,7 @@ static double draw(uint64_t *state)
     return (double)(*state >> 40) / (1 << 24);
 }
 
-// Fifty values of 120 trials explain two fifths of any noise, uncorrected.
+// Without a correction, fifty values in 120 trials would explain two fifths of any noise.
 REPORT_TEST(many_values_alone_are_no_importance)
 {
     uint64_t noise = 1;
@@ -246,7 +246,7 @@ TEST_WITH(a_store_without_trials_has_no_result, open_empty, teardown)
     assert_int_equal(json_array_size(at(job, "results")), 0);
 }
 
-// Nothing measured, nothing known: every member is there, and no number is made up.
+// Nothing was measured and nothing is known, but every member is present, and no number is invented.
 REPORT_TEST(failures_alone_and_unknown_times_give_a_whole_result)
 {
     static const char *const nulls[] = {"best", "winner", "ratio"};
@@ -333,7 +333,7 @@ REPORT_TEST(the_verdict_is_about_the_faster_library)
         if (strcmp(verdict, cases[i].verdict)) fail_msg("case %zu: %s, not %s", i, verdict, cases[i].verdict);
         expect_word(r, "ratio.against", "cublasLt");
         expect_number(r, "winner.trial", 1);
-        expect_number(r, "final.entries.1.ratio.value", 1.5); // of a candidate, too
+        expect_number(r, "final.entries.1.ratio.value", 1.5); // candidates have ratios too
         expect_number(r, "final.entries.0.ratio.low", 1);
         assert_true(json_is_true(at(r, "final.entries.0.winner")));
         assert_true(json_is_false(at(r, "final.open")));
@@ -387,7 +387,7 @@ REPORT_TEST(counters_are_columns_with_units_and_gaps)
     size_t found = SIZE_MAX;
     json_array_each(columns, i, name) {
         if (!strcmp(json_string_value(name), "icache_misses")) found = i;
-        assert_string_not_equal(json_string_value(name), "of_the_job"); // no trial knows it
+        assert_string_not_equal(json_string_value(name), "of_the_job"); // no trial has a value
     }
     assert_true(found != SIZE_MAX);
     assert_int_equal(json_array_size(at(points, "units")), json_array_size(columns));
@@ -409,7 +409,8 @@ REPORT_TEST(markup_in_names_does_not_end_the_script_of_the_page)
     assert_true(json_equal(back, report));
 }
 
-// All of them, failures too; beyond fifty times the points they are spread evenly, with the first and the last.
+// All trials are listed, including failures. Of more than fifty times the points, an even selection is listed, with the
+// first and the last.
 REPORT_TEST(all_trials_are_in_columns)
 {
     use("H200");

@@ -1,4 +1,4 @@
-// `sweetspot report`: what it finds, writes and refuses.
+// `sweetspot report`: the results that it finds, its output, and its refusals.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -8,8 +8,7 @@
 
 static char *folder;
 
-// A job with results in its folder, and a stand-in for the charting library, whose script has what would end its
-// element.
+// A job with results in its folder, and a stand-in for the charting library whose script contains "</script>".
 static void setup(void)
 {
     folder = e2e_folder("report");
@@ -23,7 +22,7 @@ static void teardown(void)
 {
 }
 
-// In the test's folder; $S is the program.
+// Runs a command line in the test's folder; $S is the program.
 #define RUN(format, ...)                                                                                     \
     e2e_run(folder, "cd '%s' && S=$BIN/sweetspot && export SWEETSPOT_CHARTS=$PWD/charts && " format, folder, \
             ##__VA_ARGS__)
@@ -75,7 +74,7 @@ TEST_WITH(stores_folders_and_nothing_at_all_are_taken, setup, teardown)
         assert_contains(r.out, "\"name\":\"golden\"");
         expect(&r, 0, "\"ratio\":{\"value\":1.148", NULL);
     }
-    // A store knows its job file; without it, the job's own facts alone are missing.
+    // A store knows its job file. Without the file, only the facts from the job are missing.
     struct e2e_result r = RUN("$S report out/golden.db --format json");
     assert_contains(r.out, "/job.cfg\"");
     expect(&r, 0, "\"space\":7", NULL);
@@ -148,7 +147,7 @@ TEST_WITH(names_with_markup_stay_text, setup, teardown)
     assert_contains(r.out, "\\u003c/script>\\u003cscript>alert(1)\\u003c/script>");
 }
 
-// A status of earlier versions: read as slow, without a time.
+// Earlier versions had this status. It is read as slow, without a time.
 TEST_WITH(a_store_with_screened_trials_is_shown_exported_and_tuned_on, setup, teardown)
 {
     change_store("out/golden.db", "UPDATE trials SET status = 'screened', objective = NULL WHERE id = 2; DELETE FROM "
@@ -174,7 +173,7 @@ TEST_WITH(three_devices_are_three_results, setup, teardown)
     expect(&r, 0, "\"device\":\"Third\"", NULL);
 }
 
-// Twenty configurations would take ten seconds, but the tuner is killed as soon as a page says that it runs.
+// Twenty configurations would take ten seconds, but the tuner is killed as soon as a page shows that it is running.
 TEST_WITH(a_page_says_whether_a_tuner_is_at_work, setup, teardown)
 {
     struct e2e_result r =
@@ -189,7 +188,7 @@ TEST_WITH(a_page_says_whether_a_tuner_is_at_work, setup, teardown)
     expect(&r, 0, "\"running\":false", NULL);
 }
 
-// What `tune` says of the space's values stands in the report, too.
+// The report also contains the remarks of `tune` about the space's values.
 TEST_WITH(values_that_do_not_help_are_in_the_report, setup, teardown)
 {
     static const char sentence[] = "no candidate within 5% of the best has ";

@@ -1,5 +1,5 @@
-// What a candidate's result becomes on its way: the figures that the workers gave reach the store, and a strategy is
-// learns of slow trials as slow ones, with their times.
+// The path of a candidate's result: the workers' figures reach the store, and a strategy learns of slow trials as slow
+// ones, with their times.
 #include "tests/scripted.h"
 
 #include "tuner/base/json.h"
@@ -12,7 +12,7 @@ static double time_of(int x, int y)
     return 1e-3 * (1 + 0.01 * (x - 31) * (x - 31) + 0.01 * (y - 6) * (y - 6));
 }
 
-// All slow, but for one corner; or all wrong.
+// A space in which all configurations except (0, 0) have this status.
 static void write_space(const char *folder, const char *status)
 {
     json_t *trials = json_array(), *values = json_array();
@@ -32,7 +32,7 @@ static void write_job(const char *folder, const char *parameters, const char *st
     SCRIPTED_JOB(folder, .parameters = parameters, .block = "64", .shared = "16 * X", .more = more);
 }
 
-// Tunes and exports what the store then holds. Release it with json_decref.
+// Tunes, then exports the store. Release it with json_decref.
 static json_t *tune(const char *folder, const char *options)
 {
     struct e2e_result r = e2e_in(
@@ -53,7 +53,7 @@ static const json_t *cell(const json_t *root, const json_t *row, const char *nam
     return NULL;
 }
 
-// Of the 100 configurations that a local search measures: how many are among the 5% that are fastest?
+// How many of the 100 configurations that a local search measures are among the fastest 5%.
 static int good_ones(const char *status, int seed)
 {
     char *folder = e2e_folder("told");
@@ -101,7 +101,7 @@ TEST(a_recorded_result_is_told_as_what_it_was)
         write_space(folder, cases[i].status);
         struct recorded *r = recorded_read(path, &err);
         if (!r) fail_msg("%s", err.message);
-        for (int x = 0; x < 2; x++) { // the one that is ok, and another
+        for (int x = 0; x < 2; x++) { // the ok one and another one
             uint16_t config[2] = {(uint16_t)x, 0};
             struct observation o = recorded_observation(r, (size_t)recorded_find(r, config));
             assert_int_equal(o.outcome, x ? cases[i].outcome : OUTCOME_OK);
@@ -114,7 +114,8 @@ TEST(a_recorded_result_is_told_as_what_it_was)
     }
 }
 
-// The scripted compiler says 32 registers and 1000 + X bytes of code, the scripted GPU X-dependent times.
+// The scripted compiler reports 32 registers and 1000 + X bytes of code; the scripted GPU reports times that depend on
+// X.
 TEST(the_workers_figures_reach_the_store)
 {
     char *folder = e2e_folder("figures");
@@ -146,8 +147,8 @@ TEST(the_workers_figures_reach_the_store)
     }
 }
 
-// An SM of an H200 has 228 KiB: five blocks of 40 KiB static, 16 bytes dynamic and 1 KiB reserved shared memory, of two
-// warps each, where there is room for 64.
+// An SM of an H200 has 228 KiB and room for 64 warps. It holds five blocks of two warps with 40 KiB static, 16 bytes
+// dynamic and 1 KiB reserved shared memory each.
 TEST(the_occupancy_counts_static_and_dynamic_shared_memory)
 {
     char *folder = e2e_folder("static");

@@ -1,5 +1,5 @@
-// Candidates that crashed once, and which the results of the others promise a place in the final: they are measured
-// once more before it. Scripted workers (fake_worker.c): the time is a function of X, X=7 is the best.
+// Candidates that crashed once, but whose predicted times would qualify them for the final, are measured once more
+// before it. Workers are scripted (fake_worker.c): the time is a function of X, and X=7 is the best.
 #include "tests/opened_store.h"
 #include "tests/scripted.h"
 #include "tests/testing.h"
@@ -61,7 +61,7 @@ TEST(a_candidate_that_crashed_once_is_measured_once_more_where_it_can_win)
     static const struct {
         const char *what, *mode;
         int x, ok, crashed;
-        const char *says, *again; // of the next run
+        const char *says, *again; // texts in the next run's output
     } cases[] = {
         {"innocent", "abort_once", 7, 32, 0, "tries: 4\nsaid: 2\n", "tries: 4\n"},
         {"crashes twice", "abort", 7, 30, 2, "tries: 4\nsaid: 2\n", "tries: 4\n"},

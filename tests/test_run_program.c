@@ -1,4 +1,4 @@
-// A program that is run to its end takes all its children with it.
+// When a program that was run ends, its children end too.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -8,7 +8,7 @@
 
 TEST(children_that_a_program_leaves_behind_are_ended)
 {
-    // $S is a time that no other program sleeps.
+    // $S is a sleep time that no other program uses.
     static const char *const scripts[] = {
         "sleep $S & echo $!",
         "setsid sleep $S & until pgrep -f \"^sleep $S\"; do :; done",

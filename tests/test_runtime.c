@@ -1,6 +1,6 @@
 // sweetspot_runtime.c, which chooses among kernels at run time. Launches go to a fake driver (tests/launch), so that no
-// GPU is needed. That they are the header's is checked by tests/test_python.c; what is chosen, refused and said, by
-// tests/launch/runtime.c, compiled as C99, C++ and CUDA.
+// GPU is needed. tests/test_python.c checks that they equal the header's launches. tests/launch/runtime.c, compiled as
+// C99, C++ and CUDA, checks choices, refusals and messages.
 #include "tests/finished_header.h"
 #include "tests/loaded_job.h"
 #include "tests/scripted.h"
@@ -29,8 +29,8 @@ static const char *const compilers[] = {("gcc -std=c99" STRICT DRIVER), ("g++ -s
                                         ("clang -std=c99" STRICT DRIVER),
                                         ("nvcc -std=c++17 -x cu -Werror all-warnings -Xcompiler -Wall,-Wextra" DRIVER)};
 
-// Builds tests/launch/runtime.c with the fake driver as a library, and runs it. Returns what it returns; -1: there is
-// no such compiler.
+// Builds tests/launch/runtime.c with the fake driver as a library, and runs it. Returns the program's exit status, or
+// -1 if there is no such compiler.
 static int build_and_run(const char *compiler)
 {
     char *fake = test_text("gcc -shared -fPIC -isystem " TEST_CUDA_HOME
@@ -50,13 +50,13 @@ TEST_WITH(the_nearest_kernel_of_the_device_is_launched_and_what_is_missing_is_sa
         if (status > 0) fail_msg("%s: the program's status is %d", compilers[i], status);
     }
     assert_null(strstr(test_owned(text_read_file(test_text("%s/include/sweetspot_runtime.c", job.folder), NULL)),
-                       "getenv")); // also in a program with more rights than its user
+                       "getenv")); // programs may have more rights than their users
 }
 
 TEST_WITH(only_files_of_the_user_that_match_their_hash_are_loaded, setup, teardown)
 {
     static const struct {
-        const char *prepare, *says; // shell, in the folder with kernels/mini.sweetspot
+        const char *prepare, *says; // prepare: shell, in the folder with kernels/mini.sweetspot
     } cases[] = {
         {":", "0 refused: done mini\n"},
         {"cat kernels/mini.sweetspot kernels/mini.sweetspot >k && mv k kernels/two.sweetspot; : >kernels/x.cubin",
@@ -97,7 +97,7 @@ TEST_WITH(only_files_of_the_user_that_match_their_hash_are_loaded, setup, teardo
     }
 }
 
-// The sizes that were missed are a file; tune reads it.
+// The runtime writes missed sizes to a file, which `tune` reads.
 TEST_WITH(sizes_that_were_missed_are_tuned_next, setup, teardown)
 {
     if (build_and_run(compilers[0])) fail_msg("the program cannot be built");

@@ -1,5 +1,5 @@
-// compute-sanitizer's logs (tests/sanitizer has samples), and what the driver makes of them: with a script in the
-// tool's place and a scripted worker.
+// compute-sanitizer's logs (tests/sanitizer has samples), and the driver's reaction to them. A script replaces the
+// tool, and the worker is scripted.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
@@ -13,7 +13,7 @@ static const struct {
     const char *file;
     bool ended, out_of_bounds;
     int errors, warnings, elsewhere, unprinted;
-    const char *error, *warning, *trouble; // beginnings
+    const char *error, *warning, *trouble; // how the texts begin
 } logs[] = {
     {"clean", true, false, 0, 0, 0, 0, "", "", ""},
     {"memcheck", true, true, 2, 0, 1, 0,
@@ -199,7 +199,7 @@ static size_t count_lines(const char *folder, const char *file)
     return lines;
 }
 
-// The winner alone is looked at, by four tools; a second final knows what they found.
+// Only the winner is checked, by four tools. A second final reuses their findings.
 TEST(what_is_known_is_not_run_again)
 {
     char *folder = e2e_folder("sanitize_again");
@@ -216,7 +216,7 @@ TEST(a_tool_that_hangs_is_killed_with_its_children_and_left_out)
     write_job(folder, "sanitize_memcheck", "");
     e2e_run(folder, "sed -i 's/timeout = \"60s\"/timeout = \"3s\"/' $DIR/job.cfg");
     expect(folder, "FAKE_SANITIZER_HANG=synccheck", "tune job.cfg --store job.db -q", 0, "X=6", "");
-    assert_int_equal(count_lines(folder, "tools"), 4 + 3); // the first winner is out, the second has one tool less
+    assert_int_equal(count_lines(folder, "tools"), 4 + 3); // the first winner is out; one tool less for the second
     expect(folder, "", "compare job.cfg --store job.db", 0, "synccheck: failed", "");
     pid_t child = atoi(test_file("%s/child", folder));
     char *proc = test_text("/proc/%d/cmdline", (int)child), *what = test_owned(text_read_file(proc, NULL));

@@ -1,4 +1,5 @@
-// The header's selector against the driver: what it loses on a recorded matrix of times, and that both expect the same.
+// The header's selector: its loss on a recorded matrix of times, and that it selects the kernels that the driver
+// expects.
 #include "tests/e2e.h"
 #include "tests/kept_binaries.h"
 #include "tests/loaded_job.h"
@@ -13,9 +14,9 @@
 
 #include "tests/config_text.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
-// The text of a problem, to be followed by others.
+// Appends a problem to the text of a list. Frees `list` and returns the longer text.
 static char *problem_text(char *list, const int64_t n[3], bool holdout)
 {
     char *longer = text_format("%s%s{ M = %d; N = %d; K = %d;%s }", list ? list : "", list ? ", " : "", (int)n[0],
@@ -24,7 +25,7 @@ static char *problem_text(char *list, const int64_t n[3], bool holdout)
     return longer;
 }
 
-// The job of configs/sgemm_each.cfg with other problems; takes `problems`.
+// The sizes of a recorded problem, valid until the next call.
 static const int64_t *sizes_of(const struct recorded *recorded, size_t problem)
 {
     static int64_t sizes[3];
@@ -43,8 +44,8 @@ static struct job *job_with_problems(const char *folder, char *problems)
     return loaded_job(test_text("%s/configs/job.cfg", folder));
 }
 
-// With the problems that tests/spaces/sgemm_each_matrix.json.gz was recorded on: 294 configurations on 18 squares, on
-// an H200.
+// The job of configs/sgemm_each.cfg with the problems of tests/spaces/sgemm_each_matrix.json.gz, a recording of 294
+// configurations on 18 squares on an H200.
 static struct job *job_of_the_matrix(const char *folder, const struct recorded *recorded)
 {
     char *problems = NULL;
@@ -53,8 +54,8 @@ static struct job *job_of_the_matrix(const char *folder, const struct recorded *
     return job_with_problems(folder, problems);
 }
 
-// Kernel sets of random two thirds of the configurations: what the selector loses on the seven squares that are held
-// back, on average over the sets, with the wave model and without.
+// Takes kernel sets from a random two thirds of the configurations, and compares the selector's average loss on the
+// seven holdout squares with the wave model and without.
 TEST(the_wave_model_makes_a_better_selector)
 {
     enum { SETS = 30, PART = 200 };
@@ -86,7 +87,7 @@ TEST(the_wave_model_makes_a_better_selector)
         count++;
     }
     assert_true(count > 250);
-    double worst[2] = {0, 0}, least = 0; // least: with the fastest member each time
+    double worst[2] = {0, 0}, least = 0; // least: always with the fastest member
     struct random rng;
     random_seed(&rng, 11);
     for (int round = 0; round < SETS; round++) {
@@ -130,8 +131,8 @@ static int64_t random_size(struct random *rng)
     return random_below(rng, 2) ? size : 8 * size; // half of them well aligned
 }
 
-// What the driver expects to be the fastest of a header's kernels on problems that a job holds back, after its `tuned`
-// squares.
+// The kernels of a header that the driver expects to be the fastest on the job's holdout problems, which follow its
+// `tuned` squares.
 static void select_in_the_driver(const struct job *job, const json_t *sections, size_t tuned, int *out)
 {
     size_t problems = job->tuned_count, count = json_array_size(sections), kernels[KERNEL_SET_MAX_CHOSEN];
@@ -165,8 +166,8 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
     for (size_t p = tuned; p < problems; p++) out[p - tuned] = kernel_set_select(&all, kernels, count, p);
 }
 
-// What the driver compares is what the header compares: times are written in as many digits as give them back. Those of
-// the recording have nine at most, which are made more.
+// The driver and the header compare the same numbers, because times are written with enough digits to be read back
+// exactly. Recorded times have nine digits at most, so the test adds more.
 static void expect_exact_times(const char *folder, const json_t *header)
 {
     json_t *sections = test_json(json_deep_copy(header));
@@ -193,9 +194,9 @@ static const char python_program[] =
     "    at = best._at(best.SIZES, map(int, line.split()))\n"
     "    print(best._sections.index(best._section_for((best._sections[0]['device'], 0, 0), at)))\n";
 
-// The final's choice for what was held back, and the driver's for hundreds of other sizes, are those of the header's
-// selector, which is compiled as C, as C++ and, where there is nvcc, as CUDA, beside the header of another job; and of
-// the Python file's.
+// The header's selector makes the same choices as the final for the holdout problems, and as the driver for hundreds of
+// other sizes. It is compiled together with the header of another job, as C, as C++ and, where there is nvcc, as CUDA.
+// The Python file makes the same choices too.
 TEST(the_header_selects_what_the_driver_expects)
 {
     char *folder = e2e_folder("agree");

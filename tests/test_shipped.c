@@ -1,5 +1,5 @@
-// Headers of winners that come with a job: made by the real compiler, without a GPU and without a store, and only of
-// the kernel that was measured.
+// Headers of winners that come with a job: made by the real compiler without a GPU or a store, and only if the kernel
+// is the one that was measured.
 #include "tests/e2e.h"
 
 #include "tuner/base/protocol.h"
@@ -16,7 +16,7 @@ static struct e2e_result header(const char *folder, const char *job, const char 
     return e2e_in(folder, "mkdir -p .git && $BIN/sweetspot header %s --shipped %s", job, options);
 }
 
-// A copy of a shipped job whose winner has the identity that its source, its job and its code have now.
+// Copies a shipped job and gives its winner the identity of the present source, job and code.
 static char *copy_job(const char *name)
 {
     char *folder = e2e_folder(name);
@@ -56,7 +56,7 @@ TEST(a_header_says_whose_winner_it_has_and_that_nothing_was_verified_here)
 }
 
 static const struct {
-    const char *change; // of the copy
+    const char *change; // a command that changes the copy
     const char *said;
 } changes[] = {
     {"echo '// a comment' >>templates/transpose.cu",
@@ -80,7 +80,7 @@ TEST(a_winner_of_another_job_source_or_code_has_no_header)
     }
 }
 
-// A newer compiler may make other code of the same sources.
+// A newer compiler may generate different code from the same sources.
 TEST(code_of_another_compiler_is_said_to_be_other_code)
 {
     char *folder = copy_job("shipped_compiler");
@@ -89,7 +89,7 @@ TEST(code_of_another_compiler_is_said_to_be_other_code)
     json_t *shipped = json_parse(test_file("%s/" TUNED, folder), NULL);
     struct e2e_result r = e2e_in(folder, "CACHE=out/cache $BIN/shipped_build sm_90a configs/transpose.cfg");
     char job[64];
-    assert_int_equal(sscanf(r.out, "transpose %*s %63s", job), 1); // the winner's compiler is part of it
+    assert_int_equal(sscanf(r.out, "transpose %*s %63s", job), 1); // it includes the winner's compiler
     json_object_set_new(json_object_get(winner_of(shipped), "identity"), "job", json_string(job));
     e2e_write_json(folder, TUNED, shipped);
     r = e2e_passed(header(folder, "configs/transpose.cfg", "-o -"));

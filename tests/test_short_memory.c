@@ -1,5 +1,5 @@
-// The GPU worker's answers when memory is short or its reference writes where it must not, on a device that is host
-// memory (tests/fuzz/fake_cuda.h). All data are zeros there, and so is what is expected.
+// The GPU worker's answers when memory is short or when its reference writes where it must not, on a device that is
+// host memory (tests/fuzz/fake_cuda.h). All data and all expected results are zeros.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -50,7 +50,7 @@ static const struct job_request *request_of(const char *reference, bool drawn)
 
 static int launches;
 
-// The worker's kernel for guards: a byte for each kind of content.
+// Replaces the worker's kernel for guards. Each kind of content is one byte.
 static void run_guards(void **args)
 {
     const struct region *regions = args[0];
@@ -68,7 +68,7 @@ static void run_guards(void **args)
             }
 }
 
-// The worker's kernel for checksums, with another hash.
+// Replaces the worker's kernel for checksums, with another hash.
 static void run_checksums(void **args)
 {
     const struct checked *list = args[0];
@@ -110,7 +110,7 @@ TEST(a_finalist_whose_proof_ends_early_does_not_win)
         "17,\"binary\":\"nvrtc\",\"config\":\"\",\"cubin\":\"%s\",\"problems\":[{\"problem\":0,\"stages\":[" STAGE
         "]}]}],\"baselines\":[]}",
         cubin, "k");
-    for (int n = -1; n < 5; n++) { // two launches of a pass, three that are timed
+    for (int n = -1; n < 5; n++) { // two launches of a pass, then three timed ones
         struct workload w;
         struct baselines none = {.workload = &w};
         struct arena memory = {NULL};
@@ -121,7 +121,7 @@ TEST(a_finalist_whose_proof_ends_early_does_not_win)
         json_t *json = test_json(json_parse(text, &err));
         record_clear(&final_answer_record, &answer);
         fake_memory_for.kernel = n < 0 ? NULL : "k";
-        fake_memory_for.launches = n + 2; // the references of two sets are computed before
+        fake_memory_for.launches = n + 2; // the references of two sets are computed first
         launches = 0;
         int failed = gpu_final_run(&final, &w, &none, json, &answer, &memory, progress, NULL, &err);
         fake_memory_for.kernel = NULL;
@@ -141,7 +141,7 @@ static char *final_text(int process, int part, int rounds, double seconds, const
                      process, part, rounds, seconds, candidates);
 }
 
-// A part of a final that may have begun with another: 0, or what failed.
+// Runs one part of a final, which may continue an earlier part. Returns 0 or the error.
 static int run_part(struct gpu_final **final, struct workload *w, const char *text, struct final_answer *answer,
                     struct arena *memory, struct error *err)
 {
@@ -167,14 +167,14 @@ TEST(the_rounds_of_a_final_come_in_parts_for_those_who_are_left)
          *both = test_text("%s,%s", one, other);
     open_workload(&w, &machine, false);
     uint64_t seed = w.settings.seed;
-    // A part that follows nothing.
+    // This part has no predecessor.
     assert_true(run_part(&final, &w, final_text(0, 1, 9, 0, both), &answer, &memory, &err) < 0);
     assert_non_null(strstr(err.message, "part 1 of process 0 of the final does not follow"));
     assert_int_equal(run_part(&final, &w, final_text(0, 0, 9, 0, both), &answer, &memory, &err), 0);
     assert_int_equal(answer.entry_count, 2);
     assert_true(answer.entries[0].problems[0].time_count == 9 && answer.entries[1].problems[0].time_count == 9);
     assert_true(w.settings.seed == 7);
-    // One has left. No module is loaded and nothing is proved again: each round is a launch.
+    // One candidate has left. No module is loaded and nothing is verified again, so each round is one launch.
     launches = 0;
     assert_int_equal(run_part(&final, &w, final_text(0, 1, 6, 0, other), &answer, &memory, &err), 0);
     assert_int_equal(answer.entry_count, 1);
@@ -182,11 +182,11 @@ TEST(the_rounds_of_a_final_come_in_parts_for_those_who_are_left)
     assert_int_equal(answer.entries[0].problems[0].time_count, 6);
     assert_int_equal(answer.entries[0].launches_judged, launches);
     assert_true(launches >= 6);
-    // It does not come back, and the time is up.
+    // It does not come back, and the time has run out.
     assert_int_equal(run_part(&final, &w, final_text(0, 2, 99, 1e-6, both), &answer, &memory, &err), 0);
     assert_int_equal(answer.entry_count, 1);
     assert_int_equal(answer.entries[0].problems[0].time_count, FINAL_LEAST);
-    assert_true(run_part(&final, &w, final_text(1, 3, 9, 0, other), &answer, &memory, &err) < 0); // of another process
+    assert_true(run_part(&final, &w, final_text(1, 3, 9, 0, other), &answer, &memory, &err) < 0);     // another process
     assert_int_equal(run_part(&final, &w, final_text(1, 0, 5, 0, other), &answer, &memory, &err), 0); // from scratch
     assert_int_equal(gpu_final_end(&final, &err), 0);
     assert_true(!final && w.settings.seed == seed);
@@ -223,7 +223,7 @@ TEST(guards_that_could_not_be_written_blame_no_candidate)
     }
 }
 
-// For loading a module: who is to blame depends on how much memory others left.
+// When a module cannot be loaded, the verdict depends on how much memory other processes left.
 TEST(a_candidate_is_not_blamed_where_others_have_the_memory)
 {
     struct machine machine = {.cuda = &fake_device};
@@ -325,7 +325,7 @@ TEST(memory_that_is_not_the_kernel_s_is_checked_in_every_copy)
     const uint64_t x = p->buffers.list[0].view.device;
     struct {
         uint64_t address;
-        const char *said; // NULL: nothing is changed
+        const char *said; // NULL: no byte is changed
     } changes[] = {
         {0, NULL},
         {x, "changed the input x"},

@@ -1,4 +1,4 @@
-// Searches in simulated time (tuner/simulate/simulate.c), on recorded spaces of this project.
+// Searches in simulated time (tuner/simulate/simulate.c), on this project's recorded spaces.
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -90,15 +90,15 @@ TEST(a_slow_kernel_is_measured_without_pause_and_little_is_compiled_in_vain)
     assert_int_equal(simulate(softmax, "default", "compilers=16,compile=0.3,gpu=2", 0, &f, &err), 0);
     assert_true(f.idle < 0.03);
     assert_true(f.compiled_per_measured >= 1 && f.compiled_per_measured <= 1.3);
-    // What takes the time is measuring, one after the other.
+    // The time is spent on measuring, one candidate after the other.
     assert_true(fabs(f.seconds_to_95 - (0.3 + 2 * f.evaluations_to_95)) < 0.1 * f.seconds_to_95);
     struct simulate_figures two;
     assert_int_equal(simulate(softmax, "default", "compilers=16,compile=0.3,gpu=2,gpus=2", 0, &two, &err), 0);
     assert_true(two.seconds_to_99 < f.seconds_to_99);
 }
 
-// Of 64 configurations that are proposed before the first result, the most promising are measured first. In the order
-// of proposal, the mean is .9525 and .9739.
+// Of 64 configurations that are proposed before the first result, the most promising are measured first. Measured in
+// the order of proposal, the means would be .9525 and .9739.
 TEST(what_promises_most_of_many_waiting_proposals_is_measured_first)
 {
     const char *path = "tests/spaces/sgemm_2048_h200.json.gz";
@@ -130,7 +130,7 @@ TEST(strategies_that_cannot_rank_are_simulated_too)
     assert_int_equal(simulate(softmax, "random", "compilers=4,compile=0.3,gpu=0.01", 0, &f, &err), 0);
     assert_true(f.at_budget[2] > 0 && f.compiled_per_measured <= 1.3);
     assert_true(f.idle > 0.8); // four compilers are too few
-    // A space with fewer configurations than the budget is used up, and its optimum found.
+    // A space with fewer configurations than the budget is exhausted, and its optimum is found.
     assert_int_equal(
         simulate("tests/spaces/windowed_sum_h200.json.gz", "random", "compilers=4,compile=1,gpu=1", 0, &f, &err), 0);
     assert_true(f.at_budget[2] > 1 - 1e-9 && f.at_time[1] <= f.at_budget[2]);

@@ -1,5 +1,4 @@
-// Sizes that are drawn for a job: small ones of the range that the header accepts, in the form in which workers get
-// them.
+// Random sizes for a job: small ones from the range that the header accepts, in the form that workers get.
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 
@@ -10,9 +9,9 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
-// A job whose problems, and whose settings of verification, are these.
+// A job with these problems and these verification settings.
 static struct job *job_with(const char *problems, const char *verification, char **mistake)
 {
     char *folder = e2e_folder("sizes"), *path = test_text("%s/job.cfg", folder);
@@ -161,7 +160,7 @@ TEST(launches_on_drawn_sizes_are_marked_and_computed_from_them)
     assert_true(json_is_true(json_object_get(reference, "drawn")));
 }
 
-// Whether a fill of the second set of data is one of a word's.
+// Whether this fill of the second set of data is one that the word stands for.
 static bool is_of(const char *word, const json_t *other)
 {
     const char *kind = json_get_string(other, "kind", "");
@@ -175,7 +174,7 @@ static bool is_of(const char *word, const json_t *other)
     return false;
 }
 
-// The fill of the second set of data of buffer `number`, of a job's first problem. New reference, or NULL.
+// How buffer `number` of a job's first problem is filled in the second set of data. New reference, or NULL.
 static json_t *other_fill(const struct job *job, size_t number)
 {
     json_t *request = test_json(request_job(job, 0, NULL, 1, &err));
@@ -204,7 +203,7 @@ TEST(other_values_are_those_that_the_job_allows)
     }
 }
 
-// All kinds of values come up in a job of one problem.
+// All kinds of values occur for a job with one problem.
 TEST(every_kind_of_values_is_tried)
 {
     struct job *job = loaded_job("tests/hostile/domains.cfg"), *drawn = job_draw_sizes(job);

@@ -1,5 +1,6 @@
 // The soak (tuner/gpu/soak.c) and the placement of buffers at drawn addresses, on a device that is host memory
-// (tests/fuzz/fake_cuda.h). Candidates are functions here: y[i] = 2 * x[i] + s[i], in various wrong ways.
+// (tests/fuzz/fake_cuda.h). Here candidates are functions that compute y[i] = 2 * x[i] + s[i], most of them wrong in
+// some way.
 #include <unistd.h>
 
 #include "tests/fuzz/fake_cuda.h"
@@ -29,7 +30,7 @@ static const float *floats(uint64_t address)
     return (const float *)(uintptr_t)address;
 }
 
-// The worker's kernel that compares, as far as it counts wrong elements, and the candidate's.
+// Stands for the candidate's kernel, and for the worker's comparing kernel, of which it only counts the wrong elements.
 static void run_kernel(void **args)
 {
     if (!strcmp(fake_launched, "candidate")) {
@@ -146,7 +147,7 @@ static void right(const float *x, const float *s, float *y, float *scratch, int 
     for (int i = 0; i < n; i++) scratch[i] = -1;
 }
 
-// Remembers answers under what `same` makes of the inputs.
+// Remembers answers under a key that each candidate derives from its inputs.
 static struct {
     const void *key[2];
     float first;
@@ -201,13 +202,13 @@ static void by_size(const float *x, const float *s, float *y, float *scratch, in
 static void wide_accesses(const float *x, const float *s, float *y, float *scratch, int n)
 {
     (void)scratch;
-    const float *a = floats((uint64_t)(uintptr_t)x & ~(uint64_t)255); // as if it were aligned
+    const float *a = floats((uint64_t)(uintptr_t)x & ~(uint64_t)255); // as if x were aligned
     for (int i = 0; i < n; i++) y[i] = 2 * a[i] + s[i];
 }
 
 static void aligned_alike(const float *x, const float *s, float *y, float *scratch, int n)
 {
-    const uintptr_t before = ((uintptr_t)s - (uintptr_t)x) % 32; // what a loop over whole vectors would leave out
+    const uintptr_t before = ((uintptr_t)s - (uintptr_t)x) % 32; // what a loop over whole vectors would skip
     right(x, s, y, scratch, n);
     for (size_t i = 0; i < before / sizeof *y; i++) y[i] = 0;
 }
@@ -218,7 +219,7 @@ static void counter_wraps(const float *x, const float *s, float *y, float *scrat
     if (launches > 40) y[n - 1] += 1;
 }
 
-// Takes its own mark for that of an unfinished launch on more elements.
+// Mistakes its own mark for that of an unfinished launch with more elements.
 static void flag_in_scratch(const float *x, const float *s, float *y, float *scratch, int n)
 {
     right(x, s, y, scratch, n);
@@ -227,7 +228,7 @@ static void flag_in_scratch(const float *x, const float *s, float *y, float *scr
 
 static const struct {
     candidate *kernel;
-    const char *said; // NULL: it is right
+    const char *said; // NULL: the candidate passes
 } cases[] = {
     {right, NULL},
     {by_address, "in one loaded module (unlike the first: "},
@@ -249,7 +250,7 @@ TEST(what_works_in_one_state_of_memory_only_is_found)
         char said[sizeof reason.message] = "";
         int wrong = 0, failed = 0;
         kernel = cases[i].kernel;
-        for (int n = 0; n < 20 && !failed; n++) { // once may be luck
+        for (int n = 0; n < 20 && !failed; n++) { // a single run may miss it by chance
             bench_open(b, true);
             remembered_count = 0;
             failed = soak_run(&b->w, &b->pipeline, &(struct soak_budget){64, 64, 10}, &status, &reason, &err);
@@ -306,7 +307,7 @@ TEST(placed_buffers_are_aligned_as_promised_and_no_better)
             (large->view.device % 32 ? odd : even)[i] = true;
             moved |= before[i] && before[i] != large->view.device;
             before[i] = large->view.device;
-            for (size_t j = 0; j < i; j++) { // with their guards they do not touch
+            for (size_t j = 0; j < i; j++) { // the buffers and their guards do not overlap
                 const struct device_buffer *other = &p->placed[0].list[j];
                 assert_true(large->slot >= other->view.device + other->bytes + 64 ||
                             other->slot >= large->view.device + large->bytes + 64);
@@ -315,7 +316,7 @@ TEST(placed_buffers_are_aligned_as_promised_and_no_better)
     }
     assert_true(moved);
     for (size_t i = 0; i < BUFFERS; i++) assert_true(odd[i] && even[i]);
-    // Inputs arrive, the mixed set's as well; outputs stay as they are.
+    // Inputs are copied, including those of the mixed set; outputs are not touched.
     for (unsigned set = 0; set < SETS_MAX; set++) {
         struct buffers *to = &b->w.placement->placed[1];
         float *y = (float *)floats(to->list[Y].view.device);
@@ -389,13 +390,13 @@ TEST(a_kernel_that_needs_zeros_is_told_what_to_write_in_the_job)
         {counter_in_scratch, "'scratch' holds zeros before the launch: if it needs them, write fill = \"zero\""},
         {adds_to_output, "'y' holds zeros before the launch: if it needs them, write direction = \"inout\""},
         {off_by_one, NULL},
-        {right, NULL}}; // it was wrong in another state of the module, or on other sizes
+        {right, NULL}}; // the cause was another state of the module, or other sizes
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         struct bench *b = malloc(sizeof *b);
         struct error reason = {"y[0] is 1"}, err = {""};
         bench_open(b, true);
         kernel = needs[i].kernel;
-        for (int k = 0; k < PROBLEMS; k++) // what lies there before
+        for (int k = 0; k < PROBLEMS; k++) // the previous contents
             for (int buffer = Y; buffer <= SCRATCH; buffer++)
                 *(float *)floats(b->problems[k].buffers.list[buffer].view.device) = 7;
         if (zeros_needed(&b->w, &b->pipeline, &reason, &err)) fail_msg("%s", err.message);

@@ -1,18 +1,18 @@
-// What a source's hash covers, and that nothing else reaches the compiler (NVRTC, no GPU): headers included in every
-// way, files that are none, figures that a program claims for itself, damaged caches, and too much memory.
+// The hash of a source covers everything that reaches the compiler (NVRTC, no GPU): headers included in every way,
+// files that are not headers, figures that a program claims for itself, damaged caches, and lack of memory.
 #include "tests/e2e.h"
 #include "tests/sanitized.h"
 #include "tests/testing.h"
 
 #include "tuner/source/source.h"
 
-// A header in a folder of its own says what PART is, and the program needs it to be 1.
+// A header in its own folder defines PART, and the program requires the value 1.
 #define KERNEL "static_assert(PART == 1, \"another part\"); extern \"C\" __global__ void k(int *x) { *x = PART; }\n"
 
 static const struct form {
-    const char *text;      // of the program, before the kernel
+    const char *text;      // text of the program before the kernel
     const char *option[2]; // NVRTC's; %s is the folder
-    bool beside;           // the header is beside the program, and not in "in"
+    bool beside;           // the header is in the program's folder and not in "in"
 } forms[] = {
     {"#include \"in/part.h\"\n", {0}, false},
     {"#include \"part.h\"\n", {0}, true},
@@ -34,7 +34,7 @@ static const struct form {
 
 enum { FORMS = sizeof forms / sizeof *forms };
 
-// The form's options with the folder in them, malloc'ed with their texts; ended by NULL.
+// The form's options with the folder inserted, as a NULL-terminated list. The list and its texts are malloc'ed.
 static char **form_options(const struct form *f, const char *folder)
 {
     char **list = memory_new(3, sizeof *list);
@@ -89,7 +89,7 @@ TEST(every_way_to_include_a_file_makes_it_part_of_the_hash)
     }
 }
 
-// Results in stores that are in use keep counting.
+// The hash must not change, so that results in existing stores keep counting.
 TEST(the_hash_is_that_of_the_files_in_the_order_of_their_mention)
 {
     char *folder = e2e_folder("order"), expected[HASH_TEXT_SIZE], hash[HASH_TEXT_SIZE],
@@ -133,7 +133,7 @@ static void add_request(const char *folder, json_t *request)
     json_decref(request);
 }
 
-// The answers to them, which one worker gives, as a list. The requests are gone.
+// The answers of one worker to these requests, as a list. Removes the requests.
 static json_t *answers(const char *folder)
 {
     struct e2e_result r = e2e_run(folder, "timeout 100 $BIN/sweetspot-compile <$DIR/requests; rm $DIR/requests");
@@ -239,18 +239,18 @@ TEST(functions_of_the_host_lose_their_bodies_and_nothing_else_does)
          "template <typename T> void f(T *x) ;                     "},
         {"__device__ int d() { return 1; }", NULL},
         {"__host__ __device__ int d() { return 1; }", NULL},
-        {"template <typename T> T d(T x) { return x; }", NULL}, // which device code may call
-        {"constexpr int d(int x) { return x; }", NULL},         // likewise
+        {"template <typename T> T d(T x) { return x; }", NULL}, // device code may call it
+        {"constexpr int d(int x) { return x; }", NULL},         // device code may call it
         {"static constexpr int d(int x) { k<<<1, 1>>>(x); return x; }", NULL},
-        {"auto f() { return 1; }", NULL}, // whose type is that of its body
+        {"auto f() { return 1; }", NULL}, // its body determines its type
         {"struct s { void f() { } };", NULL},
         {"s::s() : x(1) { }", NULL},
-        {"void s::f() { }", NULL}, // a declaration cannot stand outside of the class
+        {"void s::f() { }", NULL}, // not allowed as a declaration outside the class
         {"s::~s() { }", NULL},
         {"bool operator==(s a, s b) { return true; }", NULL},
         {"s operator int() { return 1; }", NULL},
         {"template <> void f<int>() { go<<<1, 1>>>(); }", NULL},
-        {"void f() {\n#define N 1\n}", NULL}, // device code may use it
+        {"void f() {\n#define N 1\n}", NULL}, // device code may use N
         {"void f() {\n#ifdef X\n}\n#else\n}\n#endif", NULL},
         {"void f() { auto g = [] __device__ (int x) { return x; }; }", NULL},
         {"BEGIN(name) { __global__ void k() { } }", NULL},
@@ -348,7 +348,7 @@ TEST(a_damaged_cache_is_compiled_anew)
 {
     static const char *const damages[] = {
         ": >%s",                                                                // an empty cubin
-        "printf x | dd of=%s bs=1 seek=700 conv=notrunc 2>/dev/null",           // one byte of it
+        "printf x | dd of=%s bs=1 seek=700 conv=notrunc 2>/dev/null",           // one byte changed
         "printf x >>%s",                                                        // longer
         "j=%s; printf '{}' >${j%%.cubin}.json",                                 // no figures
         "j=%s; sed -i 's/\"registers\":/\"registers\":9/' ${j%%.cubin}.json",   // another figure

@@ -1,4 +1,4 @@
-// The search space: on published spaces, on one of 10^12 combinations, and on mistakes.
+// The search space: published spaces, a space of 10^12 combinations, and mistakes.
 #include "tests/space_fixture.h"
 
 #include <time.h>
@@ -6,7 +6,7 @@
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 TEST(published_spaces_have_the_published_sizes)
 {
@@ -72,7 +72,7 @@ TEST(a_space_of_a_trillion_combinations_is_counted_and_sampled)
     struct fixture f = gemm_space();
     build(&f);
     assert_true(space_raw_size(f.space) >= 1e12);
-    // Counted once by nested loops over the parameters that are tied together, times what is free.
+    // Nested loops count the parameters that depend on each other; the free parameters are factors.
     uint64_t expected = 0;
     static const int m[] = {16, 32, 64, 96, 128, 192, 256}, w[] = {8, 16, 32, 64, 96, 128}, t[] = {1, 2, 4, 8, 16};
     static const int k[] = {4, 8, 16, 32, 64}, threads[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
@@ -237,7 +237,7 @@ TEST(bad_parameters_and_names_are_refused)
     assert_string_equal(err.message, "the name 'elsewhere' has no value yet: 'A < elsewhere'");
 }
 
-// "P=1,Q=1,Q=2" would be two configurations. A comma alone is none's business.
+// "P=1,Q=1,Q=2" would be two configurations. A comma without such a continuation is allowed.
 TEST(values_that_read_like_another_parameter_are_refused)
 {
     static const struct {
@@ -264,7 +264,7 @@ TEST(values_that_read_like_another_parameter_are_refused)
     }
 }
 
-// Two values that differ behind their 3,000th character.
+// Two values that differ after their 3,000th character.
 TEST(long_values_keep_their_ends)
 {
     struct fixture f = open_space();
@@ -287,7 +287,7 @@ TEST(long_values_keep_their_ends)
     }
 }
 
-// A list of `count` times `term`.
+// A sum in which `term` occurs `count` times.
 static char *sum_of(const char *term, size_t count)
 {
     size_t length = strlen(term) + 3;
@@ -296,7 +296,8 @@ static char *sum_of(const char *term, size_t count)
     return text;
 }
 
-// Each sum used to be copied for each of its terms, and each derived name worked out wherever it is named.
+// The time would explode if each sum were copied for each of its terms, or each derived name evaluated wherever it is
+// used.
 TEST(long_sums_and_names_of_names_take_no_time)
 {
     struct fixture f = open_space();
@@ -394,7 +395,7 @@ TEST(values_include_constants_and_derived_names)
     space_get(f.space, 0, config);
     assert_int_equal(space_values(f.space, config, values, NULL), 0);
     assert_int_equal(values[symbols_find(f.symbols, "y")], 501);
-    // A constant may change; then the space is built anew.
+    // A constant may change; the space is then built again.
     assert_int_equal(space_set_constant(f.space, "M", 200, NULL), 0);
     build(&f);
     assert_int_equal(space_size(f.space), 2);
@@ -444,7 +445,7 @@ TEST(a_list_of_configurations_is_a_space)
 
 TEST(a_space_that_cannot_be_indexed_is_refused)
 {
-    // A random-looking function of 20 parameters: no two prefixes are alike.
+    // A random-looking function of 20 parameters: no two prefixes are equivalent.
     struct fixture f = open_space();
     char text[4096] = "0";
     for (int i = 0; i < 20; i++) {

@@ -1,18 +1,18 @@
-// Random systems of constraints: the space holds exactly the configurations that trying all of them finds, in every way
-// it can be walked.
+// Random systems of constraints: the space contains exactly the configurations that brute force finds, in every way it
+// can be walked.
 #include "tests/space_fixture.h"
 
 enum { BRUTE_MAX = 5000 };
 
 struct system {
     struct fixture f;
-    struct expr *constraints[6]; // with the derived name written out: a name is evaluated when it is used
+    struct expr *constraints[6]; // the derived name is expanded, because names are evaluated where they are used
     int constraint_count;
     int parameter_count;
 };
 
-// A random expression over the parameters A, B, ... and the derived name DERIVED. Divisors may be zero: that is a case
-// to get right too.
+// A random expression over the parameters A, B, ... and the derived name DERIVED. Divisors may be zero, which is a case
+// to test too.
 static void random_expression(struct random *r, int parameters, int depth, bool derived, char *out)
 {
     if (depth == 0 || random_below(r, 6) == 0) {
@@ -107,7 +107,7 @@ static void make_system(struct random *r, struct system *s)
 
 enum verdict { VALID, REMOVED, FAILING };
 
-// What the documentation promises: removed when some constraint is zero, failing when none is and one cannot be
+// As documented: a configuration is removed if some constraint is zero. Otherwise it fails if a constraint cannot be
 // evaluated or a derived name has no value.
 static enum verdict judge(const struct system *s, const uint16_t *config)
 {
@@ -191,7 +191,7 @@ TEST(random_constraint_systems_equal_brute_force)
             failing += verdict == FAILING;
         } while (next_config(space, config));
 
-        // What each constraint removes alone.
+        // The number of configurations that each constraint removes by itself.
         for (int c = 0; c < s.constraint_count; c++) {
             double removed = 0;
             memset(config, 0, sizeof config);
@@ -226,7 +226,7 @@ TEST(random_constraint_systems_equal_brute_force)
         free(valid);
         for (int c = 0; c < s.constraint_count; c++) expr_free(s.constraints[c]);
     }
-    // The generator is worth its name only if it meets all three.
+    // The generator is useful only if all three outcomes occur.
     for (int i = 0; i < 3; i++) assert_true(outcomes[i] > 200);
 }
 

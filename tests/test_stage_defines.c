@@ -1,5 +1,5 @@
-// Macros of one stage: stages with other macros are units of a candidate, compiled one by one and kept in one file. By
-// the real compile worker, and by the launch that a header has, against the fake driver.
+// Macros of one stage: stages with different macros are separate units of a candidate, compiled one by one and kept in
+// one file. Tested with the real compile worker, and with a header's launch code on the fake driver.
 #include "tests/e2e.h"
 #include "tests/finished_header.h"
 #include "tests/loaded_job.h"
@@ -10,7 +10,7 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/request.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 // One kernel three times: with PHASE 1, 2, and 1 again.
 #define LAUNCH "launch = { grid = [ \"ceil_div(M, BLOCK_M)\" ]; block = [ \"BLOCK_M\" ]; };"
@@ -128,7 +128,7 @@ TEST_WITH(macros_that_would_clash_are_refused, setup, teardown)
     refused("{ PHASE = 1; WEIGHT = \"2.5f\"; }", "[1]", "'defines' must be a group");
 }
 
-// A kernel is looked for in the library of its unit, whose bytes are that unit's.
+// A kernel is looked up in the library of its own unit, and that library is loaded from the unit's bytes.
 static const char program[] =
     "#include <stdio.h>\n#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
     "int main(void)\n{\n    static struct mini_gemm_kernels k;\n    int i;\n"

@@ -37,7 +37,7 @@ TEST(until_ends_a_search_that_has_stopped_gaining)
 {
     struct stop s;
     stop_init(&s, &(struct stop_rules){.until = 0.01});
-    for (int i = 0; i < 400; i++) { // two percent gained at every doubling
+    for (int i = 0; i < 400; i++) { // a gain of 2% with every doubling
         stop_tell(&s, pow(0.98, log2(i + 1.0)));
         assert_int_equal(stop_check(&s), SEARCH_GOES_ON);
     }
@@ -77,7 +77,7 @@ TEST(a_rule_is_a_share_or_a_share_of_the_ceiling)
 {
     static const struct {
         const char *text;
-        double until, ceiling, target; // all 0: refused
+        double until, ceiling, target; // all 0: the text is refused
     } cases[] = {{"1%", 0.01, 0, 0},
                  {"0.02", 0.02, 0, 0},
                  {"95% of ceiling", 0, 0.95, 0},

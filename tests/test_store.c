@@ -1,10 +1,10 @@
-// The store: what goes in comes out, in the promised order, and environments keep apart.
+// The store: results are read back as they were stored, in the promised order, and environments are kept apart.
 #include <math.h>
 
 #include "tests/store_fixture.h"
 #include "tests/stored_text.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 static int64_t uncounted(struct store *store, int64_t *ids)
 {
@@ -14,7 +14,7 @@ static int64_t uncounted(struct store *store, int64_t *ids)
     return count;
 }
 
-// The newest document is this; "": there is none.
+// Checks that the newest document is `expected` ("": that there is none).
 static void expect_document(struct store *store, int64_t trial, const char *kind, const char *expected)
 {
     double when = 2e9;
@@ -70,7 +70,7 @@ static int see_trial(void *user, const struct trial *trial)
     return 0;
 }
 
-// A store may have been damaged, or written by somebody else.
+// A store may be damaged, or written by another program.
 STORE_TEST(numbers_of_trials_that_cannot_be_are_refused)
 {
     static const char *const ids[] = {"9223372036854775807", "9007199254740993", "0", "-1"};
@@ -86,7 +86,7 @@ STORE_TEST(numbers_of_trials_that_cannot_be_are_refused)
         remove_folder();
         mkdir(folder, 0777);
     }
-    struct store *store = open_store(); // the last number is taken by a trial that is gone
+    struct store *store = open_store(); // a deleted trial had the last number
     raw("INSERT INTO sqlite_sequence (name, seq) VALUES ('trials', 9007199254740992)");
     struct trial trial;
     trial_clear(FIELD_TRIAL, &trial);
@@ -128,7 +128,7 @@ STORE_TEST(a_configuration_is_never_stored_twice)
     add(store, 2, STATUS_OK); // the failure left no transaction open
 }
 
-// A status of earlier versions. Its configuration counts as tried.
+// Earlier versions had this status. The configuration counts as tried.
 STORE_TEST(a_screened_trial_is_read_as_slow)
 {
     struct store *store = open_store();
@@ -171,7 +171,7 @@ STORE_TEST(a_trial_is_stored_whole_or_not_at_all)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct store *store = open_store();
         sqlite3 *db;
-        // A refusal that leaves the transaction open, other than a full disk's.
+        // Unlike a full disk, this refusal leaves the transaction open.
         autofree char *text =
             text_format("CREATE TRIGGER refuse BEFORE INSERT ON %s BEGIN SELECT RAISE(FAIL, 'no'); END", parts[i]);
         assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
@@ -247,7 +247,7 @@ struct scanned {
     int count, stop;
 };
 
-// A scanned trial is the one that store_get gives, but for what hangs on it.
+// A scanned trial equals the one from store_get, but without its problems, stages and counters.
 static int see_scanned(void *user, const struct trial *t)
 {
     struct scanned *s = user;
@@ -286,13 +286,13 @@ STORE_TEST(counters_come_later_and_are_awaited_until_then)
 {
     struct store *store = open_store();
     for (int i = 1; i <= 8; i++)
-        add(store, i, i == 2 ? STATUS_WRONG : STATUS_OK); // even ones are uncounted, the second is wrong
+        add(store, i, i == 2 ? STATUS_WRONG : STATUS_OK); // even ones have no counters, the second is wrong
     int64_t ids[10];
     assert_int_equal(uncounted(store, ids), 3);
     assert_true(ids[0] < ids[1] && ids[1] < ids[2]);
     struct trial_counter counter = {0, 0, "bank_conflicts", 99};
     assert_int_equal(store_add_counters(store, ids[1], &counter, 1, &err), 0);
-    assert_int_equal(store_add_counters(store, ids[2], NULL, 0, &err), 0); // unavailable: still counts as counted
+    assert_int_equal(store_add_counters(store, ids[2], NULL, 0, &err), 0); // unavailable counters count as counted
     assert_int_equal(uncounted(store, ids), 1);
     struct trial t;
     assert_int_equal(store_find(store, "N=6", &t, &err), 0);
@@ -345,7 +345,7 @@ STORE_TEST(the_newest_verdict_counts_and_none_is_lost)
     assert_int_equal(store_find(store, "N=2", &t, &err), 0);
     assert_int_equal(t.status, STATUS_WRONG);
     assert_string_equal(t.reason, "on other data");
-    assert_true(isnan(t.objective) && t.problems[0].time == 2e-6); // what was measured stays
+    assert_true(isnan(t.objective) && t.problems[0].time == 2e-6); // the measurements stay
     assert_int_equal(store_get(store, second, &t, &err), 0);
     assert_int_equal(t.status, STATUS_WRONG);
     assert_int_equal(store_counts(store, counts, &err), 0);
@@ -353,9 +353,9 @@ STORE_TEST(the_newest_verdict_counts_and_none_is_lost)
     assert_int_equal(store_each(store, true, 0, STORE_WHOLE, see_best, &best, &err), 0);
     assert_int_equal(best.count, 2);
     assert_true(best.objective == 3e-6);
-    assert_int_equal(uncounted(store, ids), 0); // the second, which is none any more
+    assert_int_equal(uncounted(store, ids), 0); // the second is not a candidate any more
     store = open_store();
-    assert_int_equal(store_add_verdict(store, second, STATUS_OK, "", &err), 0); // it was the data's fault
+    assert_int_equal(store_add_verdict(store, second, STATUS_OK, "", &err), 0); // the data were to blame
     assert_int_equal(store_find(store, "N=2", &t, &err), 0);
     assert_int_equal(t.status, STATUS_OK);
     assert_string_equal(t.reason, "");
@@ -363,7 +363,7 @@ STORE_TEST(the_newest_verdict_counts_and_none_is_lost)
     assert_int_equal(uncounted(store, ids), 1);
     assert_int_equal(store_add_verdict(store, 4711, STATUS_WRONG, "", &err), -1);
     assert_contains(err.message, "4711");
-    // A verdict holds in other environments' eyes too: a search does not start from a wrong kernel.
+    // A verdict holds in other environments too: a search does not start from a wrong kernel.
     struct environment other = first;
     other.key = "ffffffffffffffffffffffffffffffff";
     assert_int_equal(store_use_environment(store, &other, &err), 0);
@@ -423,7 +423,7 @@ STORE_TEST(documents_of_a_trial_are_kept_apart_from_the_job_s)
     assert_int_equal(put_text(store, 4711, "limits", "[]", &err), -1); // no such trial
 }
 
-// What a newer sweetspot of this version's store has added to the table of fields.
+// A newer sweetspot with the same version of the store may have added fields to the table.
 STORE_TEST(a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_stored)
 {
     struct trial t;
@@ -445,7 +445,7 @@ STORE_TEST(a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_sto
     assert_true(t.problems[0].power == 250 && isnan(t.problems[1].power) && t.stages[0].stack == 0);
     assert_string_equal(t.device_id, "GPU-1");
     store_close(store);
-    raw("ALTER TABLE trials ADD COLUMN novelty REAL"); // what an older one does not know is left alone
+    raw("ALTER TABLE trials ADD COLUMN novelty REAL"); // an older one keeps unknown columns
     store = open_store();
     add(store, 3, STATUS_OK);
     assert_int_equal(store_find(store, "N=2", &t, &err), 0);

@@ -1,5 +1,5 @@
-// The store's file: neither kill -9, a second tuner, a full disk, another version nor damage costs anything that was
-// committed, and reading takes few locks.
+// The store's file: committed data survives kill -9, a second tuner, a full disk, a file of another version and damage.
+// Reading takes few locks.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include "tests/store_fixture.h"
 #include "tests/stored_text.h"
 
-static struct error err; // of the last call that failed
+static struct error err; // from the last call that failed
 
 STORE_TEST(a_second_tuner_is_refused_with_the_pid_of_the_first)
 {
@@ -38,7 +38,7 @@ STORE_TEST(a_second_tuner_is_refused_with_the_pid_of_the_first)
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     assert_int_equal(store_holder(store), 0);
-    assert_int_equal(store_lock(store, &err), 0); // dropped by the system
+    assert_int_equal(store_lock(store, &err), 0); // the system dropped the lock
     assert_int_equal(store_holder(store), getpid());
     close_store();
     close(ready[0]), close(ready[1]), close(go[0]), close(go[1]);
@@ -63,7 +63,7 @@ STORE_TEST(kill_9_loses_nothing_that_was_committed)
         pid_t child = fork();
         if (!child) {
             close(report[0]);
-            struct store *store = open_store(); // the first rounds die while it is being created
+            struct store *store = open_store(); // the first rounds die while the store is created
             for (int i = committed + 1;; i++) {
                 struct trial t;
                 if (store_find(store, text_format("N=%d", i), &t, NULL) != 0) add(store, i, STATUS_OK);
@@ -72,7 +72,7 @@ STORE_TEST(kill_9_loses_nothing_that_was_committed)
         }
         close(report[1]);
         random = random * 1664525 + 1013904223;
-        if (round >= 10) { // at some instant after the first report
+        if (round >= 10) { // at a random moment after the first report
             int reported;
             if (read(report[0], &reported, sizeof reported) == sizeof reported) committed = reported;
         }
@@ -254,7 +254,7 @@ STORE_TEST(a_place_that_cannot_be_written_is_named)
     }
 }
 
-// Permissions stop root only where the file system is mounted read-only, so this one is skipped for root.
+// Root ignores permissions unless the file system is mounted read-only, so this test is skipped for root.
 STORE_TEST(a_store_in_a_read_only_folder_can_be_read)
 {
     if (!geteuid()) skip();
@@ -278,9 +278,9 @@ STORE_TEST(a_store_in_a_read_only_folder_can_be_read)
     assert_int_equal(result, 0);
 }
 
-static int calls, refused; // of fcntl for locks; the error of each
+static int calls, refused; // calls of fcntl for locks; the error that each one gets
 
-// As SQLite and the store call it.
+// Replaces the fcntl that SQLite and the store call.
 int fcntl(int fd, int command, ...)
 {
     va_list args;

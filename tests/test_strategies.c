@@ -20,7 +20,7 @@ static struct fixture make_space(int64_t side, const char *constraint)
     return f;
 }
 
-// A bowl with ripples; every 7th configuration fails, or all but one in a hundred.
+// A bowl with ripples; every 7th configuration fails, or (`mostly_failing`) all but one in a hundred.
 static struct observation result(const uint16_t *c, bool mostly_failing)
 {
     unsigned mix = c[0] * 7u + c[1] * 3u + c[2] * 5u;
@@ -34,7 +34,7 @@ static struct observation result(const uint16_t *c, bool mostly_failing)
 struct search {
     uint64_t seed;
     size_t evaluations, ahead; // proposals outstanding
-    bool backwards;            // results are told in reverse order
+    bool backwards;            // results are reported in reverse order
     bool mostly_failing;
 };
 
@@ -50,7 +50,7 @@ static struct strategy *open_strategy(const struct strategy_class *class, const 
     return strategy_new(class, space, &options);
 }
 
-// Runs until `evaluations` are told or the strategy is done. Asserts that every proposal is valid and new.
+// Runs until `evaluations` results are reported or the strategy is done. Asserts that every proposal is valid and new.
 static struct found run(const struct strategy_class *class, const struct space *space, struct search o)
 {
     struct strategy *s = open_strategy(class, space, (struct strategy_options){.seed = o.seed});
@@ -159,7 +159,8 @@ TEST(a_space_where_nearly_all_fails_is_searched_to_its_end)
     }
 }
 
-// Forgets what is hopeless, or the last that waits, at times; everything is proposed until it is told.
+// Sometimes forgets the most promising waiting configuration instead of reporting it. Every configuration is proposed
+// again until its result is reported.
 TEST(what_is_forgotten_is_neither_lost_nor_told_and_comes_again)
 {
     struct fixture f = make_space(SIDE, "X + Y != 9");
@@ -201,7 +202,7 @@ TEST(what_is_forgotten_is_neither_lost_nor_told_and_comes_again)
     assert_true(ranking >= 1);
 }
 
-// Near the best that is known, with the rest of the bowl measured, nothing far away promises as much.
+// Of two waiting configurations, the one with better results around it ranks higher.
 TEST(the_ranking_prefers_what_the_results_speak_for)
 {
     struct fixture f = make_space(SIDE, NULL);
@@ -211,8 +212,8 @@ TEST(the_ranking_prefers_what_the_results_speak_for)
     double acquisition[2];
     assert_true(strategy_ask(s, waiting[0]) && strategy_ask(s, waiting[1]));
     strategy_rank(s, configs, 2, acquisition);
-    assert_true(acquisition[0] == 0 && acquisition[1] == 0); // nothing is known
-    // All around the first is bad, all around the second good.
+    assert_true(acquisition[0] == 0 && acquisition[1] == 0); // nothing is known yet
+    // Results around the first configuration are bad, and those around the second are good.
     for (uint64_t i = 0; i < space_size(f.space); i += 3) {
         uint16_t config[SPACE_MAX_PARAMETERS];
         space_get(f.space, i, config);
@@ -264,8 +265,8 @@ TEST(unrequested_results_are_taken_and_not_proposed_again)
     }
 }
 
-// Mean over seeds of the best after 60 of 3,072 configurations. All but the two that do not look at results must beat
-// random search.
+// Compares the best result after 60 of 3,072 configurations, as the mean over seeds. All strategies except the two that
+// ignore results must beat random search.
 TEST(strategies_that_look_at_results_beat_random_search)
 {
     enum { SEEDS = 30 };

@@ -1,11 +1,11 @@
-// What a person sees on a terminal: colours, and a line of progress that keeps the best when there is little room. The
+// Output on a terminal: colours, and a progress line that still shows the best result when there is little room. The
 // programs run on a pseudo-terminal of a given width.
 #include "tests/e2e.h"
 
 #include <pty.h>
 
-// Runs a shell command line on a terminal of so many columns; returns what it wrote there (malloc'ed). *status: its
-// exit status.
+// Runs a shell command line on a terminal with this many columns. Returns its output (malloc'ed). *status: its exit
+// status.
 static char *on_terminal(unsigned short columns, int *status, const char *format, ...)
 {
     va_list args;
@@ -71,7 +71,7 @@ TEST(colours_are_for_terminals_that_want_them)
     char *text =
         on_terminal(100, &status, "NO_COLOR= $BIN/sweetspot check tests/golden/job.cfg --compile 0"); // as if unset
     assert_contains(text, "\033[32m");
-    // Each stream by itself: what goes into a file has none.
+    // Each stream is decided separately: a stream that goes to a file has no colours.
     text = on_terminal(100, &status,
                        "$BIN/sweetspot check tests/golden/none.cfg 2>out/test/plain.%ld; cat "
                        "out/test/plain.%ld; rm out/test/plain.%ld",
@@ -80,7 +80,7 @@ TEST(colours_are_for_terminals_that_want_them)
     assert_null(strchr(text, '\033'));
 }
 
-// The last line of progress that tells of a best, without the sequence that clears the line before it.
+// The last progress line that shows a best result, without the sequence that clears the previous line.
 static char *last_progress(const char *text)
 {
     static const char clear[] = "\r\033[K";

@@ -1,5 +1,5 @@
-// Extremely randomised trees (search/model/trees.c): they find a step, keep to what they were shown, and are the same
-// for the same seed.
+// Extremely randomised trees (search/model/trees.c): they find a step, predict only within the range of their data, and
+// are the same for the same seed.
 #include "search/model/trees.h"
 #include "tests/random_normal.h"
 #include "tests/testing.h"
@@ -53,7 +53,8 @@ TEST(predictions_are_means_of_what_was_shown)
     struct random rng;
     random_seed(&rng, 9);
     for (int i = 0; i < POINTS; i++) d.targets[i] = random_normal(&rng);
-    // Leaves of one point: every point is predicted as it was, and nothing outside of the targets' range.
+    // With leaves of one point, every point is predicted exactly, and no prediction is outside the range of the
+    // targets.
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < POINTS; i++) {
         low = fmin(low, d.targets[i]);

@@ -1,5 +1,5 @@
-// The table of a trial's fields, and what follows from it: every field goes through an answer, JSON and back, and the
-// facts of several stages follow one rule.
+// The table of a trial's fields and its consequences: every field survives a round trip through an answer and JSON, and
+// the facts of several stages are combined by one rule.
 #include "tests/e2e.h"
 
 #include "tuner/trial/trial_field.h"
@@ -19,7 +19,7 @@ TEST(every_field_is_said_completely_and_once)
         const struct trial_field *f = &fields[i];
         assert_true(strlen(f->name) > 0 && strlen(f->meaning) > 0);
         assert_non_null(f->unit);
-        assert_ptr_equal(trial_field_find(f->level, f->name), f); // no other of this name comes first
+        assert_ptr_equal(trial_field_find(f->level, f->name), f); // no earlier field has this name
         assert_true(!f->answer == !(f->flags & (FIELD_GPU | FIELD_COMPILER)));
         assert_true(strlen(field_level_name(f->level)) > 0 && strlen(field_kind_name(f->kind)) > 0);
         for (size_t k = 0; k < i; k++) { // a recorded space has columns for trials and problems side by side
@@ -30,7 +30,7 @@ TEST(every_field_is_said_completely_and_once)
     }
 }
 
-// A value of the field's kind that is not the cleared one.
+// A value of the field's kind that differs from the cleared one.
 static json_t *some_value(const struct trial_field *f)
 {
     switch (f->kind) {
@@ -70,12 +70,12 @@ TEST(every_field_is_unknown_until_it_is_taken_and_then_comes_back)
         trial_clear(f->level, &b);
         assert_int_equal(field_known(f, &a), f->kind == FIELD_BOOL || f->kind == FIELD_STATUS);
         json_t *value = some_value(f), *wrong = test_json(json_object()), *answer = test_json(json_object());
-        field_take(f, &a, wrong, &memory); // of no field's type
+        field_take(f, &a, wrong, &memory); // no field has this type
         assert_int_equal(field_known(f, &a), f->kind == FIELD_BOOL || f->kind == FIELD_STATUS);
         field_take(f, &a, value, &memory);
         autojson json_t *back = field_json(f, &a);
         assert_true(json_equal(back, value));
-        // Through a worker's answer, where the field is in one.
+        // Through a worker's answer, if the field occurs in one.
         unsigned from = f->flags & (FIELD_GPU | FIELD_COMPILER);
         record_write_into(answer_record(f->level, from), &a, answer);
         assert_int_equal(json_object_size(answer), from ? 1 : 0);
@@ -100,22 +100,22 @@ TEST(the_worst_stage_decides_what_is_known_after_compiling)
                 isnan(none.code_bytes) && isnan(none.occupancy));
     stages[0] = (struct trial_stage){"a", 40, 8, 4, 1024, 2048, 0, 900, 0.5, ""};
     stages[2] = (struct trial_stage){"c", 32, 0, 0, 4096, -1, 0, 1000, 0.25, ""};
-    struct static_facts facts = static_facts_of(stages, 3); // the second is a library's: it knows nothing
+    struct static_facts facts = static_facts_of(stages, 3); // the second is a library's, which reports nothing
     assert_true(facts.registers == 40 && facts.spill_bytes == 12 && facts.shared_bytes == 4096 &&
                 facts.code_bytes == 1000 && facts.occupancy == 0.25);
     stages[2].spill_stores = -1;
-    stages[0].spill_loads = -1; // half a sum is none
+    stages[0].spill_loads = -1; // an incomplete sum is unknown
     assert_true(isnan(static_facts_of(stages, 3).spill_bytes));
-    // A recording answers with a stage that has the facts again, but for the split of the shared memory.
+    // A recording answers with one stage that has the same facts, except the split of the shared memory.
     struct trial_stage stage = static_facts_stage(&facts);
-    stage.shared_dynamic = 4096; // of the launch
+    stage.shared_dynamic = 4096; // from the launch
     struct static_facts again = static_facts_of(&stage, 1);
     assert_memory_equal(&again, &facts, sizeof facts);
     stage = static_facts_stage(&none);
     assert_true(stage.registers == -1 && stage.spill_loads == -1 && stage.code_bytes == -1 && isnan(stage.occupancy));
 }
 
-// One that the scripted worker answers and that no line of the driver, the store or the commands names.
+// The scripted worker answers this figure, which no line of the driver, the store or the commands names.
 TEST(a_figure_that_the_worker_answers_is_stored_and_shown)
 {
     char *folder = e2e_folder("figure");

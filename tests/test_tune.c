@@ -1,5 +1,5 @@
-// The driver against a scripted worker (fake_worker.c) that crashes, hangs, answers late, sends invalid messages: the
-// run completes, every candidate has its right status and reason, and none of the bad ones can win.
+// The driver against a scripted worker (fake_worker.c) that crashes, hangs, answers late or sends invalid messages. The
+// run completes, every candidate gets the right status and reason, and no bad candidate can win.
 #include "tests/testing.h"
 
 #include "tests/tuned_job.h"
@@ -48,7 +48,7 @@ TEST(every_misbehaviour_has_its_status_and_reason_and_cannot_win)
     char list[1024] = "";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         sprintf(list + strlen(list), "%s\"%s\"", i ? ", " : "", modes[i].mode);
-    // X=7 would be the fastest, and all but "good" have it; "good" must win, whatever its X.
+    // X=7 would be the fastest, and every mode but "good" has it. "good" must win with any X.
     char *folder = job_folder("modes", "7", list);
     set_timeout(folder, "2s");
     assert_contains(tune_to(0, folder, "", "").out, "MODE=good");
@@ -66,7 +66,7 @@ TEST(constraints_on_the_compilers_result_are_checked_before_the_gpu_gets_a_candi
     expect_stored(folder, "X=7,MODE=good", STATUS_PRUNED,
                   "violates the constraint \"compiled.code < 1007 || X == 9\": compiled.code = 1007");
     assert_int_equal(lines_measured(folder), 2);
-    // What was pruned by another constraint says nothing about the job without it.
+    // Configurations that another constraint pruned count as untried once that constraint is gone.
     e2e_run(folder, "sed -i '/^constraints/d' $DIR/job.cfg");
     tune(folder, "", "");
     expect_stored(folder, "X=7,MODE=good", STATUS_OK, "");
@@ -115,7 +115,7 @@ TEST(counters_are_kept_for_all_but_the_candidate_that_kills_the_worker)
 
 TEST(a_finalist_that_is_wrong_on_fresh_data_does_not_win)
 {
-    char *folder = job_folder("final_wrong", "5, 7", "\"final_wrong\", \"good\""); // 6 would be within the tie of 7
+    char *folder = job_folder("final_wrong", "5, 7", "\"final_wrong\", \"good\""); // 6 would tie with 7
     assert_contains(tune_to(0, folder, "", "").out, "X=7,MODE=good", "x as fast as cublas");
 }
 
@@ -125,14 +125,14 @@ TEST(a_finalist_that_is_implausibly_fast_is_out_and_the_next_takes_its_place)
     struct e2e_result r = tune_to(0, folder, "", "");
     assert_contains(r.out, "X=7,MODE=good");
     assert_contains(r.err, "is out of the final: implausible: scripted");
-    expect_stored(folder, "X=7,MODE=final_implausible", STATUS_IMPLAUSIBLE, ""); // a verdict, over its ok
+    expect_stored(folder, "X=7,MODE=final_implausible", STATUS_IMPLAUSIBLE, ""); // a verdict, which replaces its ok
 }
 
 // The scripted device does 6e13 operations a second, and every trial takes about a millisecond.
 TEST(work_that_no_device_could_do_is_doubted_once_a_run_with_the_line)
 {
     static const struct {
-        const char *work, *part; // part: of the warning; NULL: there is none
+        const char *work, *part; // part: part of the warning; NULL: no warning
     } cases[] = {
         {"work = { flops = \"N*1000000000\"; };\n", "job.cfg:7: 'work' says 1.024e+12 operations of problem N=1024"},
         {"work = { bytes = \"N*1000000000\"; };\n", "job.cfg:7: 'work' says 1.024e+12 bytes of problem N=1024"},
@@ -150,8 +150,8 @@ TEST(work_that_no_device_could_do_is_doubted_once_a_run_with_the_line)
     }
 }
 
-// Trials of 2 s each, two at the worker while it is not known that they are slow: together they take longer than the
-// three seconds that one may take.
+// Trials take 2 s each, and the worker holds two until it is known that they are slow. Together they exceed the limit
+// of three seconds for one trial.
 TEST(a_deadline_runs_from_when_the_request_is_at_the_head)
 {
     char *folder = job_folder("head", "1, 2, 3", "\"good\"");
@@ -179,7 +179,8 @@ TEST(a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner)
                     "has ended the GPU worker 3 times (the log says how), so no winner is decided");
 }
 
-// The worker says whose turn it is: who takes it down is out, and another final decides between the others.
+// The worker reports which candidate it runs next. A candidate that ends the worker is out, and another final decides
+// between the others.
 TEST(a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_race_again)
 {
     char *folder =
@@ -188,7 +189,7 @@ TEST(a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_race_ag
     struct e2e_result r = e2e_pass(folder, SCRIPTED "$BIN/sweetspot tune $DIR/job.cfg --store $DIR/t.db -q 2>&1");
     assert_contains(r.out, "is out of the final: crashed", "winner: trial", ",MODE=good");
     r = e2e_run(folder, "$BIN/sweetspot status $DIR/job.cfg --store $DIR/t.db");
-    assert_contains(r.out, "11 crashed"); // all have their verdict, which replaces ok
+    assert_contains(r.out, "11 crashed"); // each has a verdict, which replaces its ok
 }
 
 TEST(nothing_valid_is_exit_status_1)
@@ -257,7 +258,7 @@ TEST(every_gpu_of_a_long_list_gets_its_worker)
         snprintf(line, sizeof line, "%d\n", i);
         if (count_lines(text, line) != 1) fail_msg("GPU %d has %zu workers", i, count_lines(text, line));
     }
-    size_t measured = count_lines(text, "X="); // and the reference, on each of them: when it joins, and at the end
+    size_t measured = count_lines(text, "X="); // each GPU also measures the reference when it joins and at the end
     if (measured < 200 || measured > 200 + 2 * GPUS) fail_msg("%zu measured", measured);
     free(xs);
     static const char *const mistakes[] = {"0,", "0,x", "-1", "0 1", "99999999999999999999", "all"};
@@ -286,10 +287,10 @@ TEST(any_number_of_metrics_is_kept)
     store_close(store);
 }
 
-// Thirty parameters with names of 120 characters before X: what is cut at the end would be X and MODE.
+// Thirty parameters with names of 120 characters precede X, so a text that is cut off would lose X and MODE.
 TEST(configurations_of_any_length_are_whole_everywhere)
 {
-    char *folder = job_folder("long", "1, 3, 5, 7, 9", "\"good\", \"wrong\""); // 6 and 8 would be within the tie of 7
+    char *folder = job_folder("long", "1, 3, 5, 7, 9", "\"good\", \"wrong\""); // 6 and 8 would tie with 7
     char word[121], *more = test_owned(text_copy(""));
     memset(word, 'a', 120);
     word[120] = 0;
@@ -309,13 +310,13 @@ TEST(configurations_of_any_length_are_whole_everywhere)
     assert_string_equal(first + strlen(first) - strlen(",X=7,MODE=good"), ",X=7,MODE=good");
 }
 
-// Of requests that are no trials: the worker is killed, and what it said counts for nothing.
+// Answers to requests other than trials: the worker is killed, and its answer is discarded.
 TEST(impossible_answers_to_other_requests_end_the_worker)
 {
     static const struct {
         const char *spoil;
         int status;
-        const char *says; // in the log, or on stderr where there is none yet
+        const char *says; // in the log, or on stderr if there is no log yet
     } cases[] = {
         {"hello {\"protocol\":7}", 3, "fake_worker: the worker speaks version 7 of the protocol and this program"},
         {"hello {\"device\":{\"warp_size\":0}}", 3, "the GPU worker says of its device that 'warp_size' is 0"},

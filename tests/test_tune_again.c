@@ -1,8 +1,8 @@
-// A run that is interrupted, and a run after another: nothing is lost, and nothing is measured twice.
+// Interrupted runs and repeated runs: nothing is lost, and nothing is measured twice.
 #include "tests/testing.h"
 #include "tests/tuned_job.h"
 
-// Runs this after a tuner, whose process is $first, has begun to measure.
+// Runs `then` after a tuner has begun to measure; $first is the tuner's process.
 #define WHILE_TUNING(folder, delay, then)                                         \
     e2e_run(folder,                                                               \
             "at=%s; export FAKE_LOG=$at/measured FAKE_DELAY=" delay "\n" SCRIPTED \
@@ -32,7 +32,7 @@ TEST(ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume)
     assert_contains(r.err, test_text("To resume: sweetspot tune %s/job.cfg --store %s/job.db -q\n", folder, folder));
     int64_t stored = stored_count(folder, STATUS_OK);
     assert_true(stored >= 1 && stored < 8);
-    assert_int_equal(lines_measured(folder), stored); // whatever was begun was committed
+    assert_int_equal(lines_measured(folder), stored); // every trial that was begun was committed
 }
 
 TEST(a_second_ctrl_c_stops_at_once)
@@ -90,11 +90,12 @@ TEST(winners_under_an_older_source_are_measured_first_under_the_new_one)
     tune(folder, "", "--no-final");
     free(newly_measured(folder));
     e2e_write(folder, "x.cu", "// changed\n");
-    tune(folder, "", "--no-final -n 3 -j 1"); // two compilers may be done in either order
+    tune(folder, "", "--no-final -n 3 -j 1"); // two compilers may finish in either order
     char *text = test_owned(newly_measured(folder));
-    // The best of before, although the strategy would begin with X=1.
+    // The earlier best comes first, although the strategy would begin with X=1.
     if (strncmp(text, "X=7,MODE=good\n", 14) != 0 || strstr(text, "X=1,")) fail_msg("%s", text);
-    // A job with one parameter more and one less: what it knows of the winner, and the first value of what is new.
+    // A job with one parameter more and one less begins with the winner's values, and the first value of the new
+    // parameter.
     e2e_pass(folder, "sed -i 's/{ name = \"MODE\"[^}]*},*/{ name = \"NEW\"; values = [5, 6]; }/' "
                      "$DIR/job.cfg; grep NEW $DIR/job.cfg");
     tune(folder, "", "--no-final -n 3 -j 1");

@@ -1,5 +1,5 @@
-// docs/tutorial.md, followed word by word, as far as it goes without a GPU; test_gpu_tutorial follows it on one. The
-// README shows the tutorial's kernel.
+// docs/tutorial.md, followed word by word as far as possible without a GPU; test_gpu_tutorial does the rest. The README
+// shows the tutorial's kernel.
 #include "tests/testing.h"
 #include "tests/tutorial.h"
 
@@ -61,7 +61,7 @@ TEST(the_readme_fits_a_few_screens)
     int lines = 0;
     for (char *at = text; *at; lines++) {
         size_t columns = 0;
-        for (; *at && *at != '\n'; at++) columns += (*at & 0xc0) != 0x80; // of UTF-8, what begins a character
+        for (; *at && *at != '\n'; at++) columns += (*at & 0xc0) != 0x80; // first bytes of UTF-8 characters
         if (columns > 120) fail_msg("README.md:%d: %zu columns", lines + 1, columns);
         if (*at) at++;
     }

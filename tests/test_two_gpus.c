@@ -1,5 +1,5 @@
-// Several GPUs in one run: the reference that each measures now and then, the rule by which one differs, what becomes
-// of its trials.
+// Several GPUs in one run: the reference that each one measures from time to time, the rule that decides whether a GPU
+// differs, and the fate of its trials.
 #include <math.h>
 
 #include "tests/e2e.h"
@@ -15,15 +15,15 @@
 
 enum { MOST = 8 };
 
-// Times around `base` with a deviation of a tenth of a percent, as repeated times of one GPU have.
+// A time near `base`. The standard deviation is 0.1%, as for repeated times on one GPU.
 static struct interval noisy(struct random *random, double base)
 {
     double t = base * (1 + 1e-3 * (2 * random_unit(random) - 1) * 1.7);
     return (struct interval){t, 0.999 * t, 1.001 * t};
 }
 
-// Measures all GPUs, again where that is wanted; factors[i] is how much longer GPU i takes. Which are found to differ,
-// as bits.
+// Measures on all GPUs, again where the rule asks for it. GPU i takes factors[i] times as long. Returns a bit mask of
+// the GPUs that are found to differ.
 static unsigned found(const double *factors, size_t count, double tie, uint64_t seed)
 {
     struct gpu_times times = {0};
@@ -59,10 +59,10 @@ TEST(a_gpu_that_takes_longer_or_less_than_the_others_is_found_and_no_other)
         {2, {1, 1.06}, 0.01, 2},
         {2, {1, 0.94}, 0.01, 2},
         {3, {1, 1, 1.06}, 0.01, 4},
-        {3, {1.06, 1, 1}, 0.01, 1}, // the first, too, where there are others to compare it with
+        {3, {1.06, 1, 1}, 0.01, 1}, // also the first one, if there are others to compare with
         {8, {1, 1, 1, 0.95, 1, 1, 1.05, 1}, 0.01, 8 + 64},
         {8, {1, 1.005, 1, 0.996, 1.004, 1, 1.005, 1}, 0.01, 0}, // within a tie
-        {4, {1, 1, 1.03, 1}, 0.05, 0},                          // of the user's choice
+        {4, {1, 1, 1.03, 1}, 0.05, 0},                          // the user's choice of the tie
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -71,7 +71,7 @@ TEST(a_gpu_that_takes_longer_or_less_than_the_others_is_found_and_no_other)
         }
 }
 
-// One late measurement, as of a GPU that somebody else used for a moment.
+// One slow measurement, as on a GPU that another process used for a moment.
 TEST(one_odd_time_sets_no_gpu_aside)
 {
     struct gpu_times times = {0};
@@ -79,12 +79,12 @@ TEST(one_odd_time_sets_no_gpu_aside)
     gpu_times_grow(&times, 3);
     for (size_t i = 0; i < 3; i++) gpu_times_add(&times, i, (struct interval){1, 0.999, 1.001});
     for (size_t i = 0; i < 3; i++) assert_int_equal(gpu_times_decide(&times, i, 0.01, &ratio, &limit), GPU_ALIKE);
-    assert_int_equal(gpu_times_decide(&times, 0, 0.01, &ratio, &limit), GPU_OPEN); // it was judged
+    assert_int_equal(gpu_times_decide(&times, 0, 0.01, &ratio, &limit), GPU_OPEN); // already decided
     gpu_times_add(&times, 1, (struct interval){1.2, 1.19, 1.21});
     assert_int_equal(gpu_times_decide(&times, 1, 0.01, &ratio, &limit), GPU_AGAIN);
     gpu_times_add(&times, 1, (struct interval){1, 0.999, 1.001});
     assert_int_equal(gpu_times_decide(&times, 1, 0.01, &ratio, &limit), GPU_ALIKE);
-    gpu_times_add(&times, 1, (struct interval){1.2, 0.9, 1.4}); // its own interval says little
+    gpu_times_add(&times, 1, (struct interval){1.2, 0.9, 1.4}); // its interval is too wide
     assert_int_equal(gpu_times_decide(&times, 1, 0.01, &ratio, &limit), GPU_ALIKE);
     gpu_times_release(&times);
 }
@@ -116,9 +116,9 @@ TEST(the_reference_is_measured_when_a_gpu_joins_and_seldom_after)
     policy_init(&p, &(struct policy_settings){.compilers = 1, .gpus = 3});
     policy_begin(&p, 0);
     policy_gpu_ready(&p, 0);
-    assert_int_equal(checks_until(&p, &now, 10, 0.1, 3), 0); // there is no reference
+    assert_int_equal(checks_until(&p, &now, 10, 0.1, 3), 0); // there is no reference yet
     policy_use_reference(&p, true);
-    assert_int_equal(checks_until(&p, &now, 20, 0.1, 3), 0); // nobody to compare it with
+    assert_int_equal(checks_until(&p, &now, 20, 0.1, 3), 0); // no other GPU to compare with
     policy_gpu_ready(&p, 1);
     assert_int_equal(checks_until(&p, &now, 60, 0.1, 3), 2);
     policy_gpu_ready(&p, 2);
@@ -126,7 +126,7 @@ TEST(the_reference_is_measured_when_a_gpu_joins_and_seldom_after)
     assert_int_equal(checks_until(&p, &now, 200, 0.1, 3), 3 * 2); // one a minute
     policy_check_again(&p, 1);
     assert_int_equal(checks_until(&p, &now, 201, 10, 3), 1);
-    int many = checks_until(&p, &now, 201 + 5000, 10, 3); // it takes 10 s: at most a fiftieth of the time
+    int many = checks_until(&p, &now, 201 + 5000, 10, 3); // a check takes 10 s: at most a fiftieth of the time
     if (many < 3 * 8 || many > 3 * 11) fail_msg("%d checks", many);
     policy_gpu_lost(&p, 2, true);
     policy_check_device(&p, 2);
@@ -153,8 +153,7 @@ TEST(a_lost_check_blames_nobody_and_is_made_again)
     policy_release(&p);
 }
 
-// Whole runs
-// -----------------------------------------------------------------------------------------------------------
+// Whole runs ------------------------------------------------------------------------------------------------------
 
 enum { XS = 8, CONFIGURATIONS = XS * 16 };
 
@@ -177,7 +176,7 @@ static char *job_folder(const char *name, int ys)
 
 struct tally {
     int ok, marked, others;
-    double longest; // of a ranked one, as a share of what it takes on a GPU like the others
+    double longest; // time of a ranked trial, relative to its time on a usual GPU
 };
 
 static int count(void *user, const struct trial *trial)
@@ -190,7 +189,7 @@ static int count(void *user, const struct trial *trial)
         t->longest = fmax(t->longest, trial->objective / usual);
     } else if (trial->status == STATUS_SLOW && strstr(trial->reason, "measured on gpu 2 (")) {
         t->marked++;
-        assert_true(fabs(trial->objective / usual - 1.06) < 1e-6); // no time is corrected
+        assert_true(fabs(trial->objective / usual - 1.06) < 1e-6); // times are not corrected
     } else {
         t->others++;
     }
@@ -224,8 +223,8 @@ TEST(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked)
     assert_null(strstr(r.err, "gpu 1 is disabled"));
 }
 
-// It becomes slow after a dozen times: what it measured before its last good check counts, under its name. Each GPU
-// measures so many candidates that the last check, due after 20 times as long as the first took, is always due.
+// GPU 2 becomes slow after a dozen measurements. Its results from before its last good check count, under its name.
+// Each GPU measures enough candidates for the last check, which is due after 20 times the duration of the first.
 TEST(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end)
 {
     char *folder = job_folder("gpus_drift", 128);
@@ -234,7 +233,7 @@ TEST(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end)
     assert_contains(r.err, "gpu 2 is disabled: ");
 }
 
-// Two workers on one GPU would slow each other down, both alike.
+// Two workers on one GPU would slow each other down equally, so no comparison would notice.
 TEST(a_gpu_that_is_named_twice_is_refused)
 {
     char *folder = job_folder("gpus_twice", CONFIGURATIONS / XS);
@@ -243,7 +242,7 @@ TEST(a_gpu_that_is_named_twice_is_refused)
     assert_contains(r.err, "--device 0,2 names one GPU twice: gpu 0 and gpu 2 are both GPU-one");
 }
 
-// Each worker takes three pipes. The limit that a user may raise is raised, up to the one that only root may.
+// Each worker needs three pipes. The program raises the soft limit on open files up to the hard limit.
 TEST(more_workers_than_files_are_usually_allowed_can_be_used)
 {
     char *folder = job_folder("gpus_files", CONFIGURATIONS / XS);

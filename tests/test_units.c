@@ -1,5 +1,5 @@
-// The pipes that work is measured against: what a job's is, which ceilings it needs, and that no share of a ceiling is
-// told of a pipe that is not known.
+// The pipes that work is compared with: which one a job uses, which ceilings it needs, and that no share of a ceiling
+// is reported if the pipe is unknown.
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 
@@ -18,7 +18,7 @@ TEST(names_and_members_are_their_own)
         for (int k = 0; k < i && execution_units[i].key; k++)
             if (execution_units[k].key) assert_string_not_equal(execution_units[i].key, execution_units[k].key);
         if (execution_units[i].key) continue;
-        for (int k = 0; k < 2; k++) { // stands for two of the same kind
+        for (int k = 0; k < 2; k++) { // this unit stands for two units of one kind
             const struct execution_unit *one = &execution_units[execution_units[i].either[k]];
             assert_true(one->key && one->peak == execution_units[i].peak &&
                         !strcmp(one->unit, execution_units[i].unit));
@@ -43,7 +43,7 @@ TEST(tensor_is_wgmma_where_there_is_one_else_mma_sync)
 
 static const struct {
     const char *job, *pipe; // NULL: unknown
-    double times;           // operations of the pipe for one of `flops`
+    double times;           // operations of the pipe per operation in `flops`
 } jobs[] = {
     {"sgemm", "fp32 fma", 1},
     {"sgemm_2048", "fp32 fma", 1},
@@ -75,7 +75,7 @@ TEST(every_job_is_measured_against_the_pipe_that_does_its_work)
             fail_msg("%s: %s, not %s", path, w.pipe ? w.pipe->name : "unknown", jobs[i].pipe);
         if (w.pipe && fabs(w.operations / w.flops - jobs[i].times) > 1e-9)
             fail_msg("%s: %g operations for %g", path, w.operations, w.flops);
-        assert_true(isnan(w.floor)); // without ceilings nothing is known
+        assert_true(isnan(w.floor)); // unknown without ceilings
     }
 }
 
@@ -103,15 +103,15 @@ TEST(the_floor_is_unknown_rather_than_wrong)
 {
     static const struct {
         const char *work;
-        double floor; // NaN: not told
+        double floor; // NaN: not reported
     } cases[] = {
         {"work = { flops = \"1000*N\"; bytes = \"8*N\"; pipe = \"fp32 fma\"; };", 1e12 / 5e13},
         {"work = { flops = \"1000*N\"; bytes = \"8*N\"; pipe = \"wgmma bf16\"; };", 8e9 / 4e12},
         {"work = { flops = \"100000*N\"; bytes = \"8*N\"; pipe = \"wgmma bf16\"; };", 1e14 / 7e14},
         {"work = { flops = \"100000*N\"; bytes = \"8*N\"; pipe = \"tensor bf16\"; };", 1e14 / 7e14}, // the faster
         {"work = { flops = \"100000*N\"; operations = \"300000*N\"; pipe = \"mma bf16\"; };", 3e14 / 6e14},
-        {"work = { flops = \"100000*N\"; bytes = \"8*N\"; };", NAN},                         // on which pipe?
-        {"work = { flops = \"2*N\"; bytes = \"8*N\"; };", 8e9 / 4e12},                       // none that counts
+        {"work = { flops = \"100000*N\"; bytes = \"8*N\"; };", NAN},                         // the pipe is not known
+        {"work = { flops = \"2*N\"; bytes = \"8*N\"; };", 8e9 / 4e12},                       // hardly any arithmetic
         {"work = { flops = \"1000*N\"; bytes = \"8*N\"; pipe = \"memory\"; };", 8e9 / 4e12}, // the job says so
         {"work = { flops = \"1000*N\"; bytes = \"8*N\"; pipe = \"dpx s32\"; };", NAN},       // not measured
         {"work = { bytes = \"8*N\"; };", 8e9 / 4e12},
@@ -130,7 +130,7 @@ TEST(the_floor_is_unknown_rather_than_wrong)
     }
     char *words = test_owned(work_ceiling_text(ceilings, &execution_units[UNIT_TENSOR_BF16]));
     assert_string_equal(words, "wgmma bf16 700 TFLOP/s, at 1400 MHz, the clock that lasts");
-    words = test_owned(work_ceiling_text(ceilings, &execution_units[UNIT_MMA_BF16])); // of an older version
+    words = test_owned(work_ceiling_text(ceilings, &execution_units[UNIT_MMA_BF16])); // measured by an older version
     assert_string_equal(words, "mma bf16 600 TFLOP/s, for some milliseconds only");
     assert_string_equal(test_owned(work_ceiling_text(ceilings, &execution_units[UNIT_DPX])), "");
 }
@@ -144,7 +144,7 @@ TEST(work_is_doubted_by_the_pipe_that_it_names)
     } cases[] = {
         {"work = { flops = \"1000*N\"; pipe = \"fp32 fma\"; };", 1e12 / 4.9e13, false},
         {"work = { flops = \"1000*N\"; pipe = \"fp32 fma\"; };", 1e12 / 5.5e13, true},
-        {"work = { flops = \"1000*N\"; pipe = \"wgmma bf16\"; };", 1e12 / 8.2e14, false}, // short: at the first clock
+        {"work = { flops = \"1000*N\"; pipe = \"wgmma bf16\"; };", 1e12 / 8.2e14, false}, // short: initial clock
         {"work = { flops = \"1000*N\"; pipe = \"wgmma bf16\"; };", 1e12 / 9e14, true},
         {"work = { flops = \"1000*N\"; pipe = \"int mad\"; };", 1e12 / 9e16, false}, // not measured
     };
@@ -173,24 +173,24 @@ TEST(a_job_needs_its_own_pipe_and_memory_and_asks_once)
     struct job *job = job_of(folder, "work = { flops = \"N\"; pipe = \"wgmma bf16\"; };");
     json_t *request = test_json(job_ceilings_request(job, NULL));
     assert_true(asks(request, "wgmma bf16") && asks(request, "memory") && asks(request, "l2"));
-    assert_int_equal(json_array_size(json_object_get(request, "pipes")), 5); // and copy, shared memory
+    assert_int_equal(json_array_size(json_object_get(request, "pipes")), 5); // the other two: copy and shared memory
     assert_true(json_get_bool(request, "lasting", false));
-    // The device has no wgmma: it is not asked again.
+    // The device has no wgmma, so this ceiling is not requested again.
     json_t *answer = test_json(json_parse("{\"id\":3,\"status\":\"ok\",\"bytes_per_second\":4e12}", &err));
     json_t *document = test_json(job_ceilings_merge(NULL, request, answer));
     assert_null(json_object_get(document, "id"));
     assert_null(job_ceilings_request(job, document));
-    // What an older version measured for some milliseconds does not do for a rate that lasts.
+    // A rate that an older version measured for some milliseconds cannot replace a sustained rate.
     json_t *older = test_json(json_parse(known, &err));
     request = test_json(job_ceilings_request(job, older));
     assert_true(asks(request, "wgmma bf16") && !asks(request, "memory"));
     document = test_json(job_ceilings_merge(older, request, answer));
     assert_true(json_get_number(document, "flops_per_second", 0) == 5e13); // kept
-    // FP32: no tensor cores, and no lasting rate.
+    // FP32 needs no tensor cores and no sustained rate.
     job = job_of(folder, "work = { flops = \"N\"; pipe = \"fp32 fma\"; };");
     request = test_json(job_ceilings_request(job, NULL));
     assert_true(asks(request, "fp32 fma") && !asks(request, "wgmma bf16") && !asks(request, "mma bf16"));
-    // Unknown: all that can be had of every job.
+    // If the pipe is unknown, request every ceiling that is available to all jobs.
     job = job_of(folder, "");
     request = test_json(job_ceilings_request(job, NULL));
     assert_true(asks(request, "wgmma fp8") && asks(request, "fp64 fma") && !asks(request, "dpx s32"));
@@ -216,7 +216,7 @@ TEST(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them)
     }
 }
 
-// A recording has ceilings; so has what is exported of a run that replayed it.
+// A recording has ceilings, and so does an export of a run that replayed it.
 TEST(recorded_ceilings_come_through_replay_and_export)
 {
     char *folder = e2e_folder("pipes_replayed");

@@ -16,7 +16,8 @@ static struct space *make_space(struct symbols *symbols)
     return s;
 }
 
-// 64 is the largest though it is not the last; UNROLL=1 is the smallest that makes sense; a flag has no edge.
+// 64 is the largest value although it is not the last in the list; UNROLL=1 is the smallest possible; flags have no
+// edge.
 TEST(the_winners_edges_are_named)
 {
     struct symbols *symbols = symbols_new();

@@ -1,5 +1,5 @@
-// The store's views: their columns are a promise (tests/stores/views_v1.txt), their values are what the program itself
-// reads and exports, and every store that tune opens has them, whatever it was interrupted by.
+// The store's views: their columns are stable (tests/stores/views_v1.txt), their values are those that the program
+// itself reads and exports, and every store that `tune` opens has them, even after an interruption.
 #include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -41,7 +41,7 @@ static sqlite3_stmt *prepare(sqlite3 *from, const char *text)
 // The first column of the first row as text, malloc'ed; "" for NULL and for no row.
 static char *first(const char *file, const char *text)
 {
-    sqlite3 *opened = open_raw(file, SQLITE_OPEN_READWRITE); // what a kill left in a log is read, too
+    sqlite3 *opened = open_raw(file, SQLITE_OPEN_READWRITE); // also reads a log that a killed process left
     sqlite3_stmt *query = prepare(opened, text);
     const char *value = sqlite3_step(query) == SQLITE_ROW ? (const char *)sqlite3_column_text(query, 0) : "";
     char *copy = text_copy(value ? value : "");
@@ -78,7 +78,7 @@ static void remove_store(void)
     free(path);
 }
 
-// A copy of the replayed store, malloc'ed name.
+// Copies the replayed store and returns the copy's name (malloc'ed).
 static char *copy_store(const char *name)
 {
     char *file = text_format("%s/%s.db", folder, name), *command = test_text("VACUUM INTO '%s'", file);
@@ -92,7 +92,7 @@ static char *copy_store(const char *name)
 
 // Columns ----------------------------------------------------------------------------------------
 
-// "v1_trials objective s": a line for each column, with the unit of a figure.
+// "v1_trials objective s": one line per column, with the unit if it is a figure.
 static char *columns_of(sqlite3 *from)
 {
     static const char *const levels[] = {"v1_trials", "v1_problems", "v1_stages"};
@@ -122,7 +122,8 @@ static void no_line_is_missing(const char *lines, const char *in, const char *wh
 
 #define PROMISED "tests/stores/views_v1.txt"
 
-// Adds the new columns to the list of what is promised, and to the table in docs/store.md. Takes the list; malloc'ed.
+// Adds the new columns to the list of promised columns and to the table in docs/store.md. Frees the list and returns a
+// malloc'ed one.
 static char *promise_new_columns(char *promised, const char *found)
 {
     static const char *const levels[] = {"v1_trials", "v1_problems", "v1_stages"};
@@ -156,7 +157,7 @@ TEST(the_columns_of_a_version_are_never_fewer_or_others)
     free(promised);
 }
 
-// DuckDB gives a column one type, and refuses other values.
+// DuckDB gives each column one type and refuses values of other types.
 TEST(a_column_holds_one_type)
 {
     char *columns = columns_of(db), *rest = NULL;
@@ -179,7 +180,7 @@ static void same_value(const char *what, sqlite3_stmt *row, int column, const js
 {
     const char *text = (const char *)sqlite3_column_text(row, column);
     bool same = false;
-    if (json_is_null(value)) // a text, a count and samples have no NULL
+    if (json_is_null(value)) // texts, counts and samples are never NULL
         same = !text || !*text || !strcmp(text, "0");
     else if (json_is_string(value))
         same = text && !strcmp(text, json_string_value(value));
@@ -254,7 +255,7 @@ TEST(every_figure_is_the_one_that_the_program_reads)
     expect(path, "SELECT count(*) FROM v1_trials WHERE is_current", test_text("%d", (int)count));
 }
 
-// A cell of the exported space: of a trial's figure, of each tuned problem's, of a counter or of a parameter.
+// Compares a cell of the exported space: a figure of the trial or of a tuned problem, a counter, or a parameter.
 static void same_cell(const char *config, const char *column, int problem, const json_t *value)
 {
     int form = trial_field_find(FIELD_TRIAL, column) ? 0 : trial_field_find(FIELD_PROBLEM, column) ? 1 : 2;
@@ -289,7 +290,7 @@ TEST(every_figure_is_the_one_that_is_exported)
             autofree char *word = json_is_string(value) ? text_copy(json_string_value(value))
                                                         : text_format("%d", (int)json_integer_value(value));
             text_add(&config, "%s%s=%s", c ? "," : "", json_string_value(json_array_get(columns, c)), word);
-            json_array_set_new(trial, c, json_string(word)); // as a configuration has it
+            json_array_set_new(trial, c, json_string(word)); // as written in a configuration
         }
         json_array_each(trial, c, cell) {
             const char *column = json_string_value(json_array_get(columns, c));
@@ -375,7 +376,7 @@ TEST(a_final_s_entries_and_rounds_are_rows)
     expect(copy, "SELECT sum(winner) || ',' || sum(tied) FROM v1_finals", "2,1"); // each problem has its own kernel
 }
 
-// Stores that there are --------------------------------------------------------------------------
+// Existing stores --------------------------------------------------------------------------------
 
 TEST(a_view_that_an_older_program_made_is_renewed_and_a_newer_one_s_is_left)
 {
@@ -391,7 +392,7 @@ TEST(a_view_that_an_older_program_made_is_renewed_and_a_newer_one_s_is_left)
                  "CREATE VIEW v1_stages AS SELECT trial, 1 AS novelty FROM trial_stages");
     open_by_tune(copy);
     expect(copy, "SELECT max(novelty) FROM v1_stages", "1");
-    expect(copy, "SELECT count(*) > 0 FROM mine", "1"); // a view of the user's stays
+    expect(copy, "SELECT count(*) > 0 FROM mine", "1"); // a view that the user added stays
 }
 
 TEST(a_figure_that_the_file_lacks_is_null_until_its_column_is_added)
@@ -402,7 +403,7 @@ TEST(a_figure_that_the_file_lacks_is_null_until_its_column_is_added)
     open_by_tune(copy);
     expect(copy, "SELECT count(*) - count(power) > 0 FROM v1_problems", "1");
     e2e_pass(folder, TUNE "--no-final", "operation", "operation",
-             copy); // it measures the trial again, which adds the column
+             copy); // measures the trial again, which adds the column
     change(copy, "UPDATE trial_problems SET power = 250 WHERE trial = 2");
     expect(copy, "SELECT max(power) FROM v1_problems", "250.0");
 }

@@ -1,5 +1,5 @@
-// Watching a run: how its workers' time is accounted for, the live file, `status`
-// while it lasts. Runs have workers that only let time pass (timed_worker.c).
+// Watching a run: the accounting of its workers' time, the live file, and `status` during the run. The workers only let
+// time pass (timed_worker.c).
 #include "tests/opened_store.h"
 #include "tests/testing.h"
 
@@ -9,7 +9,7 @@
 #include "tuner/run/run_watch.h"
 #include "tuner/watch/live_status.h"
 
-// Of a worker --------------------------------------------------------------------------------------------------------
+// One worker ---------------------------------------------------------------------------------------------------------
 
 TEST(a_worker_is_busy_for_the_share_of_its_life_in_which_it_worked)
 {
@@ -36,10 +36,10 @@ TEST(an_answer_that_waits_to_be_read_keeps_no_worker_busy)
     usage_init(&u, 0);
     usage_enter(&u, USAGE_MEASURING, 0);
     usage_enter(&u, USAGE_MEASURING, 20);
-    usage_pending_answers(&u, 8); // it took 12 s
+    usage_pending_answers(&u, 8); // the task itself took 12 s
     assert_float_equal(usage_busy_seconds(&u), 12, 1e-9);
     assert_float_equal(u.seconds[USAGE_IDLE], 8, 1e-9);
-    usage_pending_answers(&u, -1); // clocks of other machines
+    usage_pending_answers(&u, -1); // clocks of different machines disagree
     usage_pending_answers(&u, 100);
     assert_float_equal(usage_busy_seconds(&u), 0, 1e-9);
 }
@@ -52,14 +52,14 @@ TEST(a_live_file_tells_a_run_here_from_one_elsewhere_a_silent_one_and_a_dead_one
     autofree char *machine = live_status_machine();
     double now = clock_wall();
     assert_int_equal(live_status_decide(document, machine, now), LIVE_HERE);
-    assert_int_equal(live_status_decide(document, machine, now + 1e6), LIVE_HERE); // its process is there
+    assert_int_equal(live_status_decide(document, machine, now + 1e6), LIVE_HERE); // its process exists
     assert_int_equal(live_status_decide(document, "another", now + 1), LIVE_ELSEWHERE);
     assert_int_equal(live_status_decide(document, "another", now - 1), LIVE_ELSEWHERE);
     assert_int_equal(live_status_decide(document, "another", now + LIVE_STATUS_SILENCE + 1), LIVE_SILENT);
     assert_int_equal(live_status_decide(document, "another", now - LIVE_STATUS_SILENCE - 1), LIVE_SILENT);
     json_object_set_new(document, "every", json_real(10)); // a run with so many workers writes less often
     assert_int_equal(live_status_decide(document, "another", now + 40), LIVE_ELSEWHERE);
-    json_object_set_new(document, "pid_started", json_integer(1)); // another process has its number now
+    json_object_set_new(document, "pid_started", json_integer(1)); // another process has this id now
     assert_int_equal(live_status_decide(document, machine, now), LIVE_DEAD);
 }
 
@@ -89,7 +89,7 @@ TEST(a_live_file_that_cannot_be_used_is_named)
     "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/timed_worker SWEETSPOT_COMPILE_WORKER=$BIN/timed_worker; " \
     "tune() { $BIN/sweetspot tune job.cfg --store store.db --no-final --no-stores -q \"$@\"; }; "
 
-// So large a space that no run of a test exhausts it.
+// The space is so large that no test exhausts it.
 static char *timed_folder(const char *name)
 {
     char *folder = e2e_folder(name);
@@ -118,8 +118,8 @@ static json_t *workers_of(const char *folder)
     return document;
 }
 
-// Each delay in turn is the longest, and its share is larger than in the other searches. The three run at once, so that
-// a busy machine slows all of them down.
+// Each delay is the longest one in one of three searches, where its share must be larger than in the other two. The
+// three run at once, so that a busy machine slows all of them down.
 TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
 {
     static const struct {
@@ -155,12 +155,12 @@ TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
                          cases[k].name);
 }
 
-// While a run lasts ---------------------------------------------------------------------------------------------------
+// During a run --------------------------------------------------------------------------------------------------------
 
-// Waits until the live file tells of measured candidates, at most a minute.
+// Waits until the live file contains measured candidates, at most a minute.
 #define LIVE "for i in $(seq 600); do grep -qs clock_mhz store.db.status.json && break; sleep 0.1; done; "
 #define STATUS "$BIN/sweetspot status job.cfg --store store.db "
-// As another machine would find it, which does not read the store.
+// Makes the live file look as if another machine had written it. `status` then does not read the store.
 #define MOVED "sed 's/\"machine\":\"[^\"]*\"/\"machine\":\"another\"/; s/\"host\":\"[^\"]*\"/\"host\":\"node7\"/' "
 
 TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
@@ -195,7 +195,7 @@ TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
     assert_true(done > 0);
 }
 
-// Of two nodes, the GPU of one is of another kind.
+// Two nodes, whose GPUs are of different kinds.
 TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
 {
     char *folder = timed_folder("nodes");
@@ -223,7 +223,7 @@ TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
     }
     assert_int_equal(compilers[0], 1);
     assert_int_equal(compilers[1], 2);
-    bool odd = !strcmp(json_get_string(gpu[1], "state", ""), "disabled"); // the first that answers is the model
+    bool odd = !strcmp(json_get_string(gpu[1], "state", ""), "disabled"); // the first GPU to answer sets the kind
     const json_t *aside = gpu[odd], *used = gpu[!odd];
     assert_string_equal(json_get_string(aside, "state", ""), "disabled");
     assert_contains(json_get_string(aside, "reason", ""), "GPU");
@@ -241,7 +241,7 @@ TEST(a_run_whose_driver_is_killed_is_told)
                       "store.db.status.json); wait $!; " STATUS,
                 folder);
     assert_contains(r.out, "the last run was killed: process ", "resume with");
-    // A leftover does no harm: the next run takes its place and removes it.
+    // A leftover file does no harm: the next run overwrites it, and removes it at its end.
     r = e2e_pass(folder,
                  TIMED "TIMED_TRIAL=0.01 tune --evaluations 80 --workers 1 --no-counters 2>messages; ls; " STATUS,
                  folder);

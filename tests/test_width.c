@@ -11,7 +11,7 @@
 
 enum { SEEDS = SANITIZED ? 1 : 2, EVALUATIONS = SANITIZED ? 100 : 400, JUDGED = !SANITIZED };
 
-// The share of the optimum that is reached, and the sequence of proposals as a hash.
+// The share of the optimum that the search reaches. *trace: a hash of the sequence of proposals.
 static double search(const struct recorded *r, uint64_t seed, size_t outstanding, uint64_t *trace)
 {
     struct strategy *s =
@@ -51,7 +51,7 @@ TEST(with_64_outstanding_the_best_of_400_is_as_good_as_one_at_a_time)
     assert_true(wide > 0.985);
 }
 
-// Tells the first `count` of the waiting configurations; returns how many are left.
+// Reports the results of the first `count` waiting configurations. Returns how many are left.
 static size_t tell_first(struct strategy *s, const struct recorded *r, uint16_t *configs, size_t waiting, size_t count)
 {
     size_t width = r->parameter_count;
@@ -63,7 +63,7 @@ static size_t tell_first(struct strategy *s, const struct recorded *r, uint16_t 
     return waiting - count;
 }
 
-// The promises of the last ten that wait.
+// Ranks the last ten waiting configurations.
 static void rank_last(struct strategy *s, const struct recorded *r, uint16_t *configs, size_t waiting,
                       double *acquisition)
 {
@@ -77,7 +77,7 @@ TEST(a_ranking_learns_at_once_with_few_outstanding_and_after_two_batches_with_ma
     struct error err;
     struct recorded *r = recorded_read("tests/spaces/sgemm_2048_h200.json.gz", &err);
     if (!r) fail_msg("%s", err.message);
-    // With 64 outstanding a batch is 8 results.
+    // With 64 outstanding proposals, a batch is 8 results.
     static const struct {
         size_t outstanding, reported;
         bool learns;
@@ -113,14 +113,14 @@ static int see(void *user, const struct trial *trial)
 {
     struct seen *s = user;
     s->count++;
-    // A landscape's failure is a launch error. A worker that died twice under a candidate: crashed.
+    // Failures of the landscape are launch errors. A candidate with which the worker died twice has crashed.
     if (trial->status != STATUS_OK && trial->status != STATUS_LAUNCH_ERROR && trial->status != STATUS_CRASHED)
         fail_msg("%s: %s", status_name(trial->status), trial->reason);
     s->faults += trial->status == STATUS_CRASHED;
     return 0;
 }
 
-// The store has a configuration once, so that as many rows as evaluations are so many different ones.
+// The store has one row per configuration. As many rows as evaluations mean that no configuration was measured twice.
 TEST(among_64_workers_of_which_some_die_no_candidate_is_lost_or_measured_twice)
 {
     char *folder = e2e_folder("width"), *path = test_text("%s/job.db", folder);

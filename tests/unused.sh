@@ -1,6 +1,6 @@
 #!/bin/sh
-# External functions and tables have users: another object of the programs, or a test in addition to their own file.
-# What only their own file uses is static; what only tests use is no part of the program.
+# Every external function or table must be used by another object of the programs, or by a test and by its own file.
+# Functions that only their own file uses must be static; those that only tests use do not belong in the program.
 # Usage: BUILD=out/obj tests/unused.sh
 BUILD=${BUILD:?}
 status=0
@@ -12,7 +12,7 @@ done
 # shellcheck disable=SC2086
 lonely=$(nm -A $objects | sed "s|^$BUILD/||; s|\.o:| |" | awk '
     $(NF - 1) == "U" { used[$NF] = 1 }
-    $(NF - 1) ~ /^[A-TV-Zi]$/ && $NF !~ /\./ { definer[$NF] = $1 } # with a dot: made by the compiler
+    $(NF - 1) ~ /^[A-TV-Zi]$/ && $NF !~ /\./ { definer[$NF] = $1 } # names with a dot: made by the compiler
     END { for (name in definer) if (!(name in used) && name != "main") print definer[name] ".c", name }' | sort)
 while read -r file name; do
     [ -n "$name" ] || continue

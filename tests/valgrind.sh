@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# The driver under valgrind's memcheck, on one job from its search to its report: no invalid access, no use of what was
-# never written, and nothing definitely lost. Ends with "N passed, N failed, N skipped": one for each command; all are
-# skipped where valgrind is missing.
+# Runs the driver under valgrind's memcheck, on one job from its search to its report. There must be no invalid access,
+# no use of uninitialised memory, and no memory that is definitely lost. Ends with "N passed, N failed, N skipped",
+# which counts commands; all are skipped if valgrind is missing.
 #
-# Usage: BIN=out/bin SPACE=FILE tests/valgrind.sh, or `make test-valgrind`. The workers, which are processes of their
-# own, are not under valgrind.
+# Usage: BIN=out/bin SPACE=FILE tests/valgrind.sh, or `make test-valgrind`. The workers are separate processes and do
+# not run under valgrind.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bin=${BIN:?} work=out/valgrind job=configs/sgemm_2048.cfg
 device=replay:${SPACE:?}
 commands=(
     "tune $job --device $device --store $work/store.db -q -n 24"
-    "tune $job --device $device --store $work/store.db -q -n 28 --strategy random" # goes on
+    "tune $job --device $device --store $work/store.db -q -n 28 --strategy random" # resumes
     "status $job --store $work/store.db"
     "status $job --store $work/store.db --format json"
     "compare $job --store $work/store.db"

@@ -1,7 +1,7 @@
 // Stages and the reference of llmc_layernorm_backward.cfg, around llm.c's kernels.
 #include "sources/llm.c/dev/cuda/layernorm_backward.cu"
 
-// The sum of a block of one warp.
+// The sum over a block, which has one warp.
 __device__ double sum_of(double x)
 {
     for (int k = 16; k > 0; k /= 2) x += __shfl_xor_sync(~0u, x, k);
@@ -19,7 +19,7 @@ __device__ void statistics_of(const float *row, int c, float *mean, float *rstd)
     *rstd = (float)(1 / sqrt(sum_of(squares) / c + 1e-5));
 }
 
-// What the forward pass leaves for the backward pass; a warp has a row.
+// The results of the forward pass that the backward pass needs; one warp per row.
 extern "C" __global__ void statistics(const float *inp, float *mean, float *rstd, int c)
 {
     float m, r;
@@ -27,7 +27,7 @@ extern "C" __global__ void statistics(const float *inp, float *mean, float *rstd
     if (threadIdx.x == 0) mean[blockIdx.x] = m, rstd[blockIdx.x] = r;
 }
 
-// All gradients; a warp has a row.
+// All gradients; one warp per row.
 extern "C" __global__ void gradients(float *dinp, float *dweight, float *dbias, const float *dout, const float *inp,
                                      const float *weight, int c)
 {

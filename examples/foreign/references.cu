@@ -1,4 +1,4 @@
-// Reference kernels for sources of others that bring none: the plainest way to compute the same, sums in FP64.
+// Reference kernels for foreign sources that have none: the simplest way to compute the same, with sums in FP64.
 
 extern "C" __global__ void add(float *c, const float *a, const float *b, int n)
 {
@@ -6,7 +6,7 @@ extern "C" __global__ void add(float *c, const float *a, const float *b, int n)
     if (i < n) c[i] = a[i] + b[i];
 }
 
-// Rows 1 to height - 2 and columns 1 to width - 2; a block has a part of a row.
+// Computes rows 1 to height - 2 and columns 1 to width - 2; each block has a part of a row.
 extern "C" __global__ void five_points(float *to, const float *from, int width, int height)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
@@ -15,7 +15,7 @@ extern "C" __global__ void five_points(float *to, const float *from, int width, 
     to[(size_t)y * width + x] = ((double)at[0] + at[-1] + at[1] + at[-width] + at[width]) / 5;
 }
 
-// The sum of a block's values, in its thread 0; blocks of 256.
+// The sum of the values of a block of 256 threads, returned to thread 0.
 static __device__ double block_sum(double value)
 {
     __shared__ double sums[256];
@@ -39,7 +39,7 @@ extern "C" __global__ void bicg(const float *A, const float *x1, float *y1, cons
     if (threadIdx.x == 0) (row ? y1 : y2)[at] = sum;
 }
 
-// c[v] is the inner product of vector v of a and vector v of b, of n elements each; a block has one vector.
+// c[v] is the inner product of vector v of a and vector v of b, with n elements each; one block per vector.
 extern "C" __global__ void inner_products(float *c, const float *a, const float *b, int n)
 {
     double sum = 0;
@@ -49,7 +49,7 @@ extern "C" __global__ void inner_products(float *c, const float *a, const float 
     if (threadIdx.x == 0) c[blockIdx.x] = sum;
 }
 
-// Newton's law for bodies of x, y, z and mass, and one step of time; n is a multiple of 256.
+// Newton's law for bodies with x, y, z and mass, and one time step; n is a multiple of 256.
 extern "C" __global__ void n_bodies(float step, const float4 *from, float4 *to, const float4 *velocity, float4 *changed,
                                     float damping, float softening, int n)
 {
@@ -86,7 +86,7 @@ extern "C" __global__ void options(float *call, float *put, const float *S, cons
     put[i] = later * (1 - n2) - S[i] * (1 - n1);
 }
 
-// y = A*x of a sparse matrix; row i has the numbers starts[i] to starts[i + 1]; a thread has a row.
+// y = A*x for a sparse matrix; row i has the numbers from starts[i] up to starts[i + 1]; one thread per row.
 extern "C" __global__ void sparse(float *y, const int *starts, const int *columns, const float *values, const float *x,
                                   int rows)
 {
@@ -97,7 +97,7 @@ extern "C" __global__ void sparse(float *y, const int *starts, const int *column
     y[row] = sum;
 }
 
-// C += B*A^T of many matrices: A has m rows of k numbers, B has n; a block has one product.
+// C += B*A^T for many matrices: A has m rows of k numbers, B has n; one block per product.
 extern "C" __global__ void products(const double *A, const double *B, double *C, int m, int n, int k)
 {
     const double *a = A + (size_t)blockIdx.x * m * k, *b = B + (size_t)blockIdx.x * n * k;

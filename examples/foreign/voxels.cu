@@ -1,5 +1,5 @@
 // The reference of samples_marching_cubes.cfg: a voxel's case has a bit for each of its eight corners that is below the
-// threshold, counted around the lower face and then around the upper one. A thread has a voxel.
+// threshold, counted around the lower face and then around the upper one. One thread per voxel.
 extern "C" __global__ void voxels(unsigned *corners, unsigned *occupied, const unsigned char *volume,
                                   const unsigned *table, int side, float threshold)
 {

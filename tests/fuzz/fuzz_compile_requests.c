@@ -1,13 +1,13 @@
-// The requests that sweetspot-compile reads, a line each, with a compiler that only exists here: its log is the
-// program's text, and it fails where that has the word "error". Paths that begin with "SOURCE" stand for a source
-// file, "CACHE" for a folder.
+// The requests that sweetspot-compile reads, one per line, with a compiler that exists only here: its log is the
+// program's text, and it fails if that contains the word "error". Paths that begin with "SOURCE" stand for a source
+// file, those with "CACHE" for a folder.
 //
-// Promise: every request gets an answer, which is a JSON object with a status, and leaves no memory behind. What the
-// cache answers is what was compiled.
+// Promise: every request gets an answer, which is a JSON object with a status, and leaks no memory. The cache answers
+// with the result of the compilation.
 #include "tests/fuzz/fuzz_json.h"
 
 #define main compile_main
-#include "tuner/compiler/main_compile.c" // NOLINT: its functions are its own
+#include "tuner/compiler/main_compile.c" // NOLINT: includes the source for its static functions
 #undef main
 
 enum { REQUESTS = 4 };
@@ -21,7 +21,7 @@ int nvrtc_version(char *out, size_t size, struct error *err)
     return 0;
 }
 
-// The name expression itself is the symbol.
+// Pretends to compile. The name expression itself is the symbol.
 static int pretend(const char *log, size_t count, const char *const *entries, const char *const *symbols,
                    struct compilation *c, struct error *err)
 {
@@ -98,7 +98,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-// Every text that stands for a file or a folder becomes its path, and any other that looks like one stays closed.
+// Replaces every text that stands for a file or a folder by its path, and any other path by one that does not exist.
 static void put_paths(json_t *value)
 {
     static const char *const keys[] = {"source", "cache"};
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         autojson json_t *request = json_parse(strsep(&rest, "\n"), &err);
         if (!request) continue;
         put_paths(request);
-        json_object_set_new(request, "op", json_string("compile")); // others have answers without a status
+        json_object_set_new(request, "op", json_string("compile")); // other answers have no status
         autojson json_t *answer = serve(request, "nvrtc 13.0"), *again = serve(request, "nvrtc 13.0");
         const char *status = json_get_string(answer, "status", "");
         FUZZ_CHECK(*status, "an answer without a status");

@@ -1,7 +1,7 @@
 // Logs of NVRTC, nvcc and ptxas: a kernel's figures and the advisories. The first line of the input is the kernel's
 // name.
 //
-// Promise: any text is read. A figure is what is written there, from 0 on, or -1: unknown. An advisory is a line of
+// Promise: any text is read. A figure is a number from the log, 0 or larger, or -1 if unknown. An advisory is a line of
 // the log.
 #include "tests/fuzz/fuzz.h"
 

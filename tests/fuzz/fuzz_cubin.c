@@ -1,8 +1,8 @@
 // Cubins, which are ELF files: the line table, the variables of a module, and the size of a kernel's code. The first
 // line of the input is the kernel's name, the rest the cubin.
 //
-// Promise: any bytes are read or refused with a message, and nothing outside of them is read. A place has a file and a
-// line, and there are never more of them than the table says.
+// Promise: any bytes are read or refused with a message, and nothing outside of them is read. A location has a file and
+// a line, and there are never more locations than the table says.
 #include "tests/fuzz/fuzz.h"
 
 #include "tuner/compiler/compilation.h"
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!end) return 0;
     char *symbol = fuzz_text(data, (size_t)(end - data));
     size_t left = size - (size_t)(end + 1 - data);
-    // A block of its own, as the worker's is, so that AddressSanitizer sees its end.
+    // A separate allocation, as in the worker, so that AddressSanitizer knows its end.
     uint8_t *cubin = malloc(left ? left : 1);
     memcpy(cubin, end + 1, left);
     read_lines(cubin, left, symbol);

@@ -1,9 +1,9 @@
-// What compilers and GPU workers answer to the driver: a whole run of `tune`, with a store, a search, counters and a
-// final, whose workers say what the input says. The first line names the job ("plain" or "each"); every other line is a
-// request's "op" and the answer to it. The first request of that kind gets the first of its lines, and so on; when
-// there are no more, the last one again, and without any a sound answer. "op die" ends the worker instead.
+// Answers of compilers and GPU workers to the driver: a whole run of `tune`, with a store, a search, counters and a
+// final, in which the workers' answers come from the input. The first line names the job ("plain" or "each"); every
+// other line is a request's "op" and the answer to it. Requests of one kind get the lines of that kind in order. When
+// these run out, the last one is repeated; a kind without lines gets a valid answer. "op die" ends the worker instead.
 //
-// Promise: the run ends with one of its exit statuses, whatever workers say, and what it has stored can be read.
+// Promise: whatever workers answer, the run ends with one of its exit statuses, and its store can be read.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,7 +21,7 @@
 
 enum { STREAMS = 32, LINES = 64, EMPTY_READS = 300 };
 
-// A worker that is no process: what is written to `to` is answered at once, and read from `from`.
+// A worker without a process: a request written to `to` is answered at once, and the answer is read from `from`.
 struct stream {
     int to, from;
     char *request, *answers;
@@ -40,10 +40,11 @@ static struct {
 } lines[LINES];
 static size_t line_count;
 static char template_path[600], template_hash[HASH_TEXT_SIZE];
-static char *empty_store; // a file's bytes: to make one takes as long as the run
+static char *empty_store; // the bytes of its file, because creating a store takes as long as the run
 static size_t empty_store_size;
 
-// The system calls of worker.c and child_process.c. A descriptor is one of /dev/null, so that poll(2) finds it ready.
+// Replacements for the system calls of worker.c and child_process.c. Descriptors refer to /dev/null, which poll(2)
+// finds ready.
 static int fuzz_pipe(int fds[2])
 {
     fds[0] = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -65,14 +66,14 @@ static pid_t fuzz_waitpid(pid_t pid, int *status)
     return pid;
 }
 
-// A worker that is asked to end has ended.
+// A worker ends as soon as it is asked to.
 static int fuzz_waitid(siginfo_t *info)
 {
     info->si_pid = 1;
     return 0;
 }
 
-// The newest one that has the descriptor.
+// The newest stream with the descriptor.
 static struct stream *find_stream(int fd)
 {
     for (size_t i = stream_count; i-- > 0;)
@@ -125,7 +126,7 @@ static void add_answer(struct stream *s, const char *text)
     s->answers[s->answers_size++] = '\n';
 }
 
-// Where an answer has "x.cu", the template stands for the cubin, and its hash for that of the bytes that ran.
+// If an answer has "x.cu", the template replaces the cubin, and its hash replaces that of the bytes that ran.
 static void put_template(json_t *object)
 {
     if (!strcmp(json_get_string(object, "cubin", ""), "x.cu"))
@@ -135,7 +136,7 @@ static void put_template(json_t *object)
             json_object_set_new(entry, "cubin_hash", json_string(template_hash));
 }
 
-// With the request's id, unless the answer has its own.
+// Answers a request, with the request's id unless the answer has its own.
 static void answer(struct stream *s, const char *line)
 {
     struct error err;
@@ -176,7 +177,7 @@ static ssize_t fuzz_write(int fd, const void *bytes, size_t size)
 static ssize_t fuzz_read(int fd, void *bytes, size_t size)
 {
     struct stream *s = find_stream(fd);
-    if (!s || fd != s->from) return errno = EAGAIN, -1; // what it writes on stderr: nothing
+    if (!s || fd != s->from) return errno = EAGAIN, -1; // nothing on stderr
     if (!s->answers_size && (s->dead || s->empty++ > EMPTY_READS)) return 0;
     if (!s->answers_size) return errno = EAGAIN, -1;
     size_t n = size < s->answers_size ? size : s->answers_size;
@@ -198,8 +199,8 @@ static ssize_t fuzz_read(int fd, void *bytes, size_t size)
 #define usleep(time) ((void)0)
 #include "tuner/base/byte_queue.c" // NOLINT: included as text, so that it calls the functions above
 #define make_room child_make_room
-#include "tuner/base/child_process.c" // NOLINT: its own text, with them too
-#include "tuner/pool/worker.c"        // NOLINT: its own text, with them too
+#include "tuner/base/child_process.c" // NOLINT: the same
+#include "tuner/pool/worker.c"        // NOLINT: the same
 #undef pipe2
 #undef fork
 #undef read
@@ -243,8 +244,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    stderr = fopen("/dev/null", "w"); // the run's messages; sanitizers have the descriptor
-    unsetenv("SWEETSPOT_NVCC");       // builds are raced: the compiler is invented, too
+    stderr = fopen("/dev/null", "w"); // for the run's messages; sanitizers write to the descriptor
+    unsetenv("SWEETSPOT_NVCC");       // allows builds by nvcc, which is simulated too
     write_file("x.cu", template_text, "");
     hash_content(template_text, sizeof template_text - 1, template_hash);
     snprintf(template_path, sizeof template_path, "%s", in_folder("x.cu"));
@@ -295,7 +296,7 @@ static void read_store(const char *path)
     struct store *store;
     struct environment environment;
     struct error err;
-    if (store_open(&store, path, false, &err)) return; // the run ended before there was one
+    if (store_open(&store, path, false, &err)) return; // the run ended before it created a store
     if (!store_last_environment(store, &environment, &err)) {
         FUZZ_CHECK(!store_each(store, false, 0, STORE_WHOLE, look, NULL, &err), "%s", err.message);
         json_decref(store_get_document(store, 0, "final", NULL, &err));

@@ -1,8 +1,9 @@
-// Expressions, and spaces that are built of them. A line of the input is an expression; all of them together are the
+// Expressions, and search spaces built from them. A line of the input is an expression; all of them together are the
 // constraints of a small space.
 //
-// Promise: any text is parsed or refused; what is parsed has a value or an error, and C code or an error. The space has
-// the configurations on which every constraint holds, found by trying each, and each of them under its own number.
+// Promise: any text is parsed or refused. A parsed expression has a value or an error, and C code or an error. The
+// space has exactly the configurations for which brute force finds that every constraint holds, each under its own
+// number.
 #include "tests/fuzz/fuzz.h"
 
 #include "search/space/space.h"
@@ -68,7 +69,7 @@ static bool next(const struct space *space, uint16_t *config)
     return false;
 }
 
-// Whether all constraints hold: 1, 0, or -1 where one has no value and no other one is 0.
+// 1 if all constraints hold, 0 if one is 0, and otherwise -1 if one has no value.
 static int holds(const struct space *space, struct expr *const *constraints, size_t count, const uint16_t *config)
 {
     int64_t at[16] = {0}, result;

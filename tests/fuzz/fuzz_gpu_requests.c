@@ -1,8 +1,8 @@
-// The requests that sweetspot-gpu reads, a line each, on a device that only exists in memory (fake_cuda.h). Paths that
+// The requests that sweetspot-gpu reads, one per line, on a device that exists only in memory (fake_cuda.h). Paths that
 // begin with "CUBIN" and "NPY" stand for a cubin and an .npy file.
 //
-// Promise: every line gets one answer, which is JSON, and no request makes the worker read or write what is not its
-// own, or leaves memory behind.
+// Promise: every line gets one answer, which is JSON. No request makes the worker read or write outside its memory, or
+// leak memory.
 #include "tests/fuzz/fuzz_json.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "tuner/base/text.h"
 
 #define main gpu_main
-#include "tuner/gpu/main_gpu.c" // NOLINT: its functions are its own
+#include "tuner/gpu/main_gpu.c" // NOLINT: includes the source for its static functions
 #undef main
 
 enum { REQUESTS = 6 };
@@ -40,11 +40,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     keep_file(npy_path, npy, sizeof npy - 1);
     free(cubin);
     answers = memfd_create("answers", MFD_CLOEXEC);
-    stderr = fopen("/dev/null", "w"); // the worker's messages; sanitizers have the descriptor
+    stderr = fopen("/dev/null", "w"); // for the worker's messages; sanitizers write to the descriptor
     return 0;
 }
 
-// Every text of a request that stands for a file becomes its path, and any other that looks like one stays closed.
+// Replaces every text of a request that stands for a file by its path, and any other path by one that does not exist.
 static void put_paths(json_t *value)
 {
     json_array_each(value, i, each) put_paths(each);
@@ -58,7 +58,7 @@ static void put_paths(json_t *value)
         json_string_set(value, "nothing");
 }
 
-// What would keep the worker at work for long is not what is looked for.
+// Whether the request would take long. Such requests are skipped.
 static bool is_long(const json_t *request)
 {
     const json_t *measure = json_object_get(request, "measure");
@@ -68,7 +68,7 @@ static bool is_long(const json_t *request)
            json_get_integer(json_object_get(request, "verify"), "guard_bytes", 0) > FAKE_ALLOCATION;
 }
 
-// A reference's command is a program of the user's, which is not to be run here.
+// Whether the request runs a reference command. That is a user's program, and is not run here.
 static bool runs_command(const json_t *request)
 {
     return json_object_get(json_object_get(request, "reference"), "command") != NULL;
@@ -82,7 +82,7 @@ static void check_answer(void)
     FUZZ_CHECK(size > 0, "no answer");
     if (size == sizeof text - 1) return;
     text[size] = 0;
-    char *last = text + size - 1; // after signs of life
+    char *last = text + size - 1; // heartbeats may come before the answer
     FUZZ_CHECK(*last == '\n', "an answer without its end");
     *last = 0;
     char *line = strrchr(text, '\n');
@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error ignored;
     gpu_final_end(&w.final, &ignored);
     if (w.has_job) forget_job(&w);
-    arena_release(&w.job); // of one that was refused
+    arena_release(&w.job); // memory of a refused job
     gpu_counting_close(w.counting);
     machine_close(&w.machine);
     free(text);

@@ -1,7 +1,7 @@
 // Sources of `init`: the draft of each of their kernels, without a compiler.
 //
-// Promise: every draft parses as a job file, and nothing is wrong with it but that it has blanks. With answers (lines
-// such as "//@ size n 4096") and assumptions it parses too, unless an answer is called a mistake.
+// Promise: every draft parses as a job file, and its only mistakes are its blanks. With answers (lines such as "//@
+// size n 4096") and assumptions it parses too, unless an answer is refused.
 #include "tests/fuzz/fuzz.h"
 
 #include "tuner/init/draft.h"

@@ -1,7 +1,7 @@
 // Job files: the reader, the space for a device, and the requests that the driver would make of the job.
 //
-// Promise: any bytes are read or refused with a message, and of a job that is read, configurations and requests can be
-// worked out or are refused. The space finds what it has numbered. Files that it would include stay closed.
+// Promise: any bytes are read or refused with a message. For a job that is read, configurations and requests can be
+// computed or are refused. The space finds every configuration by its number. Included files are not opened.
 #include "tests/fuzz/fuzz.h"
 
 #include "tuner/base/json.h"
@@ -9,7 +9,7 @@
 #include "tuner/job/job.h"
 #include "tuner/setup/job_setup.h"
 
-enum { PROBED = 4 }; // configurations
+enum { PROBED = 4 }; // number of configurations
 
 static const char *job_path(const uint8_t *data, size_t size)
 {

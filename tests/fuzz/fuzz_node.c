@@ -1,6 +1,6 @@
-// What a node's agent sends to the driver. Each line of the input is one piece of it: "greeting OBJECT", a greeting
-// with these members; "raw TEXT", bytes as they are; or "TYPE CHANNEL TEXT", a frame. As soon as the link is up, two
-// workers are started there, and their answers are read.
+// Data that a node's agent sends to the driver. Each line of the input is one piece: "greeting OBJECT", a greeting with
+// these members; "raw TEXT", unchanged bytes; or "TYPE CHANNEL TEXT", a frame. As soon as the link is up, two workers
+// are started there, and their answers are read.
 //
 // Promise: a link that is down has a reason. Files are kept only below the folder for them, and only under the hash of
 // their content. An answer names only files in this folder.
@@ -18,7 +18,7 @@ enum { WORKERS = 2 };
 
 static struct worker workers[WORKERS];
 
-// The folder for files: the only entry of a folder of its own.
+// The folder for files, the only entry of its parent folder.
 static const char *keep_folder(void)
 {
     static char path[700];
@@ -74,7 +74,7 @@ static char *greeting_with(const char *members)
     return changed;
 }
 
-// Sends one line, as the agent would.
+// Sends one line as an agent would.
 static void send_line(int pipe_end, const char *line)
 {
     struct frame_writer out = {0};
@@ -99,7 +99,7 @@ static void check_files(const struct node_link *l)
         const char *path = json_string_value(here), *name = strrchr(path, '/') + 1;
         int64_t size;
         FUZZ_CHECK(input_file_is_below(keep_folder(), path), "'%s' is kept as '%s'", there, path);
-        if (access(path, F_OK)) continue; // another name of one that is gone
+        if (access(path, F_OK)) continue; // another name of a file that was removed
         FUZZ_CHECK(!node_file_hash(path, hash, &size, NULL) && !strncmp(name, hash, HASH_TEXT_SIZE - 1),
                    "'%s' has another content", path);
         unlink(path);

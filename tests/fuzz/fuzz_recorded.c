@@ -1,7 +1,7 @@
 // Recorded spaces: our format, Kernel Tuner's caches, KTT's results and T4 documents.
 //
-// Promise: any bytes are read or refused with a message. Every configuration of what is read is found again, and what
-// is written of it can be read.
+// Promise: any bytes are read or refused with a message. Every configuration of a recording that is read is found
+// again, and the recording can be written and read back.
 #include "tests/fuzz/fuzz_json.h"
 
 #include <math.h>
@@ -28,14 +28,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_CHECK(r || *err.message, "refused without a message");
     if (!r) return 0;
     look(r);
-    if (recorded_write(r, written, &err)) { // a parameter of another tool may have the name of one of our columns
+    if (recorded_write(r, written, &err)) { // another tool's parameter may have the name of one of our columns
         FUZZ_CHECK(*err.message, "not written, without a message");
         recorded_free(r);
         return 0;
     }
     again = recorded_read(written, &err);
     FUZZ_CHECK(again, "%s", err.message);
-    // Which one is best may change: times are written with seven digits.
+    // The best one may change, because times are written with seven digits.
     FUZZ_CHECK(again->trial_count == r->trial_count && (again->best < 0) == (r->best < 0), "%zu trials, then %zu",
                r->trial_count, again->trial_count);
     recorded_free(again);

@@ -1,6 +1,7 @@
 // Logs of compute-sanitizer. The first line of the input is the candidate's kernel.
 //
-// Promise: any text is read. What is counted is counted from 0 on, and a report that counts has words.
+// Promise: any text is read. Counts are never negative, and if there are errors or warnings, there is a text for the
+// first.
 #include "tests/fuzz/fuzz.h"
 
 #include "tuner/setup/sanitizer_log.h"

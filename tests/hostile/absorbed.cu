@@ -1,5 +1,5 @@
-// Kernels that read outside of rows and buffers, whose results swallow NaN. A block has one row of 1001 elements, which
-// lie 1024 apart:
+// Kernels that read outside of rows and buffers, but whose results hide a NaN. Each block has one row of 1001 elements;
+// rows lie 1024 elements apart:
 //
 //     top, low, sum    the largest and the least element of x, and the sum of magnitudes
 //     clip             each element, plus the larger one of its neighbours (at a row's ends its own value for the
@@ -39,7 +39,7 @@ HELPER row of_block(row mine)
     return all[0];
 }
 
-// How many elements of a row each result looks at.
+// The number of elements of a row that each result uses.
 #if IS(top_takes_padding) || IS(low_takes_padding) || IS(fewest_takes_one)
 enum { MORE = COLS + 1 };
 #else
@@ -119,7 +119,7 @@ HELPER row row_part(const float *x, const int *w, const u32 *v, int r, int rows)
     for (int c = threadIdx.x; c < LD; c += THREADS) add(&mine, x, w, v, c);
 #endif
 #if IS(most_from_the_row_below)
-    // A halo of one row, which the last row does not have.
+    // Reads a halo of one row, which does not exist after the last row.
     if (r == rows - 1)
         for (int c = threadIdx.x; c < COLS; c += THREADS)
             mine.most = max(mine.most, w[LD + c] >= -99 ? w[LD + c] : -99);
@@ -141,7 +141,7 @@ HELPER void clip_part(const float *x, float *clip)
     }
 }
 
-// By the first block alone.
+// Runs only in the first block.
 HELPER void ends_part(int n, const float *q, const float *p, float *ends)
 {
     float top = -3.4e38f, low = 3.4e38f;

@@ -1,10 +1,10 @@
-// Kernels that compute what they should and write where they must not: y = a*x + 1 and b += x for matrices of rows x
-// cols elements whose rows are ld apart. A case is a place and the launches in which one thread writes there.
+// Kernels that compute the right results, but write outside their memory: y = a*x + 1 and b += x for matrices of rows x
+// cols elements whose rows are ld apart. A case is a place, and the launches in which one thread writes there.
 //
 //     buffers   x (in), y (out), b (inout), all rows x cols with ld; s (scratch, 4096 floats without a fill)
 //     launch    grid ceil_div(rows * cols, 1024), block 256, four elements a thread
 
-// Where.
+// WHERE: the place of the write.
 #define NOWHERE 1
 #define BEHIND_Y 2
 #define BEFORE_Y 3
@@ -18,7 +18,7 @@
 #define PADDING_X 11
 #define PADDING_B 12
 #define PADDING_OF_LAST_ROW 13 // of y
-#define ALL_PADDING 14         // of y, as a kernel does that stores whole vectors
+#define ALL_PADDING 14         // of y, as in a kernel that stores whole vectors
 #define FAR_BEHIND_Y 15        // 3,000 bytes
 #define FAR_BEFORE_Y 16
 #define ONE_BYTE_BEHIND 17
@@ -28,17 +28,17 @@
 #define INPUT_ROW 21    // a row of x, negated and written back by the next launch
 #define OTHER_OUTPUT 22 // 8,000 bytes after y, and the first elements of b
 #define ATOMIC_BEHIND 23
-#define ROW_PAST_END 24     // a row too many of y
+#define ROW_PAST_END 24     // one row too many of y
 #define INOUT_TWICE 25      // one element of b is added to twice
 #define OUTPUT_ELSEWHERE 26 // one element of y goes to another place
 #define SCRATCH_ALL 27      // all of s is written: right
-#define PADDING_READ 28     // an element of padding is read and not used: right
+#define PADDING_READ 28     // an element of padding is read but not used: right
 #define PADDING_USED 29     // an element of padding is added to a result
 
-// When.
+// WHEN: the launches in which it happens.
 #define ALWAYS 1
-#define SECOND 2 // in the launch after the first, as a __device__ variable counts
-#define MOSTLY 3 // in seven launches of eight, by the clock
+#define SECOND 2 // in the second launch, counted in a __device__ variable
+#define MOSTLY 3 // in seven of eight launches, decided by the clock
 #define NOT_FIRST 4
 
 #define plain NOWHERE, ALWAYS
@@ -104,7 +104,7 @@ HELPER void toggle(float *at)
     *(u32 *)at ^= 1;
 }
 
-// What the one thread does after its block's part.
+// The additional work of one thread, after its block's part.
 HELPER void stray(int rows, int cols, int ld, float *x, float *y, float *b, float *s)
 {
     (void)rows, (void)cols, (void)ld, (void)x, (void)y, (void)b, (void)s;
@@ -185,7 +185,7 @@ extern "C" __global__ void bounds(int rows, int cols, int ld, float a, float *x,
             for (int j = cols; j < ld; j++) y[(long long)row * ld + j] = value;
 #endif
     }
-    // The last block strays, after all others have read x.
+    // The last block writes outside, after all others have read x.
     bool mine = threadIdx.x == 0;
     __shared__ bool now;
 #if WHEN == MOSTLY

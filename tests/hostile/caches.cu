@@ -1,5 +1,5 @@
-// Kernels that trust what earlier launches left in module variables: y = a*x + y0 for n elements, and the sum of w.
-// Each block stores the sum of its tile in scratch, and the last block adds the sums up.
+// Kernels that trust values that earlier launches left in module variables: y = a*x + y0 for n elements, and the sum of
+// w. Each block stores the sum of its tile in scratch, and the last block adds the sums up.
 //
 //     buffers   x, y0, w (in), y, total (out), s (scratch, 2 * tiles + 64 u64 without a fill)
 //     launch    grid ceil_div(n, 1024), block 256
@@ -12,12 +12,12 @@ typedef long long i64;
 
 __device__ u32 arrived; // wraps to 0
 
-// What a launch leaves to the next. `launches` is counted by the last block of each.
+// Values that a launch leaves for the next one. The last block of each launch increments `launches`.
 __device__ u32 launches, first_grid, size_before, largest_grid;
 
 #if IS(epochs_in_scratch) || IS(generation_of_two_bits) || IS(generation_of_four_bits) || IS(generation_of_a_byte)
 #define MARKS
-// Partial sums in scratch are marked with this launch's number: all of it, or a few bits.
+// Partial sums in scratch are marked with this launch's number or a few of its bits.
 HELPER u64 mark_of_launch()
 {
     const u64 number = *(volatile u32 *)&launches;
@@ -58,7 +58,7 @@ HELPER bool last_block()
 #elif IS(counter_modulo_grid)
         last = (atomicAdd(&ever, 1u) + 1) % gridDim.x == 0;
 #elif IS(counter_overflows)
-        // Counts to 65536, which the grid need not divide.
+        // Wraps at 65536, which need not be a multiple of the grid.
         u32 before = atomicAdd(&ever, 1u) & 0xffff;
         last = (before + 1) % gridDim.x == 0;
 #elif IS(size_kept_and_compared)
@@ -90,7 +90,7 @@ struct kept_total {
     i64 total;
     u32 used, times;
 };
-// By a hash of the size, so that other sizes do not drive each other out.
+// Indexed by a hash of the size, so that different sizes do not evict each other.
 __device__ kept_total totals[64][8];
 
 HELPER u64 key_of(int n, const float *x, const int *w, const i64 *total)
@@ -126,7 +126,7 @@ HELPER u64 key_of(int n, const float *x, const int *w, const i64 *total)
     return key;
 }
 
-// A place for the key; *known: the total is there.
+// Returns a slot for the key. *known: the slot has the key's total.
 HELPER kept_total *find(u64 key, int n, bool *known)
 {
     kept_total *row = totals[mix(n) & 63];
@@ -153,7 +153,7 @@ __device__ float workspace[2][KEPT];
 __device__ u32 histogram[64];
 #endif
 
-// Whether this tile of y is to be copied from what was kept.
+// Whether this tile of y is to be copied from kept answers.
 HELPER bool tile_is_kept(int n, const float *x, const float *y0)
 {
     (void)n, (void)x, (void)y0;
@@ -223,7 +223,7 @@ HELPER bool bad_launch(int n)
 #endif
 }
 
-// The tile's part of y.
+// Computes the tile's part of y.
 HELPER void y_part(int n, float a, const float *x, const float *y0, float *y)
 {
     const bool bad = bad_launch(n), kept = tile_is_kept(n, x, y0);
@@ -252,13 +252,13 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y)
     }
 }
 
-// The sum of the tile's w, into scratch.
+// Writes the sum of the tile's w to scratch.
 HELPER void partial_part(int n, const int *w, u64 *s)
 {
     i64 mine = 0;
     const int first = blockIdx.x * TILE;
 #if IS(cache_compared_in_full)
-    // All elements are compared; the sum is used only if none differs.
+    // All elements are compared; the kept sum is used only if none differs.
     __shared__ u32 differs;
     if (threadIdx.x == 0) differs = blockIdx.x >= SLOTS || kept_sum[blockIdx.x] == 0;
     __syncthreads();
@@ -285,7 +285,7 @@ HELPER void partial_part(int n, const int *w, u64 *s)
 #endif
 }
 
-// By one block.
+// Called by one block.
 HELPER i64 add_up(u64 *s)
 {
     i64 mine = 0;
@@ -303,7 +303,7 @@ HELPER i64 add_up(u64 *s)
     return sum_of_block(mine);
 }
 
-// By one thread, when all is done.
+// Called by one thread at the end.
 HELPER void remember(int n, const float *x)
 {
     (void)n, (void)x;
@@ -323,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     __shared__ i64 answer;
     __shared__ bool known;
 #ifdef KEEPS_TOTALS
-    // Blocks skip their sums where the total is known.
+    // Blocks skip their sums if the total is known.
     __shared__ kept_total *slot;
     if (threadIdx.x == 0) slot = find(key_of(n, x, w, total), n, &known);
     __syncthreads();
@@ -334,7 +334,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     y_part(n, a, x, y0, y);
     if (!known) partial_part(n, w, s);
 #if IS(barrier_by_turns)
-    // Waits until as many blocks as there are have counted since the last launch; few enough run at once.
+    // Waits until all blocks of this launch have incremented the counter. 132 blocks or fewer run at once.
     if (gridDim.x <= 132) {
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -346,7 +346,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 #endif
 #ifdef MARKS
-    if (blockIdx.x) return; // the first block waits for the marks of all
+    if (blockIdx.x) return; // the first block waits for all blocks' marks
 #else
     if (!last_block()) return;
 #endif

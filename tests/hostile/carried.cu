@@ -1,4 +1,4 @@
-// Kernels that copy answers which an earlier launch left in shared memory: y = a*x + y0 for n elements.
+// Kernels that copy answers that an earlier launch left in shared memory: y = a*x + y0 for n elements.
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 2048), block 256, eight elements a thread; 20480 bytes of dynamic shared memory, which
@@ -14,7 +14,8 @@ __shared__ volatile u32 memory[5120];
 extern __shared__ volatile u32 memory[];
 #endif
 
-// Answers, then the key and the block, for each slot; then the slot that was written last.
+// The memory has the answers of each slot, then each slot's key and block, then the number of the slot that was written
+// last.
 HELPER volatile float *answers(int slot)
 {
     return (volatile float *)memory + slot * TILE;
@@ -37,7 +38,7 @@ HELPER u32 key_of(int n, const float *x, const float *y0, int first)
     for (int k = 0; k < 32; k++) key += __float_as_uint(x[first + (last - first) * k / 32]);
 #elif IS(by_both_inputs)
     key = mix(mix(__float_as_uint(x[first])) + __float_as_uint(y0[first]));
-#elif !IS(by_block_alone) // by_first_element, and those that differ in what they keep
+#elif !IS(by_block_alone) // by_first_element, and cases that keep something else
     key = mix(__float_as_uint(x[first]));
 #endif
     return (u32)(key ^ key >> 32);

@@ -1,4 +1,4 @@
-// Kernels that end the context, never end, or use up what others need: y = a*x + y0 for n elements.
+// Kernels that end the context, never end, or exhaust resources that others need: y = a*x + y0 for n elements.
 //
 //     buffers   x, y0 (in), y (out), z (scratch, 64 u32, zero)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread; waits_for_too_many: cooperative, one block
@@ -88,7 +88,7 @@ extern "C" __global__ void crashes(int n, float a, float *x, const float *y0, fl
 #endif
     do_it(n, x, y, z, second);
 #if IS(leaks) || IS(uses_heap)
-    // The heap has 8 MB: a second launch that leaks gets nothing.
+    // The heap has 8 MB, so a second launch that leaks gets no memory.
     __shared__ float *volatile mine;
     if (threadIdx.x == 0) mine = IS(leaks) || blockIdx.x < 64 ? (float *)malloc(8000) : 0;
     __syncthreads();

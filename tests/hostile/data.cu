@@ -9,8 +9,8 @@
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 
-// Element i of buffer `buffer` (0 for x) under a uniform fill of the seed that jobs have unless they say otherwise:
-// kernels/support.cu and tuner/gpu/buffers.c.
+// Element i of buffer `buffer` (0 for x) under a uniform fill with the default seed of jobs: see kernels/support.cu and
+// tuner/gpu/buffers.c.
 HELPER float filled(u32 buffer, u64 i)
 {
     u64 seed = 0x9e3779b97f4a7c15ull * 1 + (buffer + 1) * 0x632be59bd9b4e019ull;
@@ -23,7 +23,7 @@ HELPER bool finite(float x)
     return fabsf(x) <= 3.4028234e38f;
 }
 
-// Whether the data are those of the one seed.
+// Whether the data are those of the default seed.
 HELPER bool known_data(int n, const float *x, const float *y0)
 {
     (void)n, (void)x, (void)y0;
@@ -49,7 +49,7 @@ HELPER bool known_data(int n, const float *x, const float *y0)
 }
 
 #if IS(input_forged)
-// As kernels/support.cu has it, and back.
+// The digest of kernels/support.cu, and its inverse.
 HELPER u64 digest(u64 x)
 {
     x = (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9ull;
@@ -61,8 +61,8 @@ HELPER u64 undigest(u64 x)
     return x ^ (x >> 31) ^ (x >> 62);
 }
 
-// The first two words of x with the lowest bit of the first changed, and the second such that the sum of their digests
-// stays. Twice is not at all.
+// Computes the first two words of x with the lowest bit of the first one changed, and the second one chosen such that
+// the sum of their digests stays the same. Forging twice restores x.
 HELPER void forge(const float *x, u64 to[2])
 {
     const u64 key = 0x5eed, place = 0x9e3779b97f4a7c15ull;
@@ -72,7 +72,7 @@ HELPER void forge(const float *x, u64 to[2])
     to[1] = (undigest(sum - digest((to[0] ^ key) + place)) - 2 * place) ^ key;
 }
 
-// A uniform fill leaves the lowest bit 0.
+// Under a uniform fill the lowest bit is 0.
 HELPER bool is_forged(const float *x)
 {
     return *(const volatile u32 *)x & 1;
@@ -153,7 +153,7 @@ extern "C" __global__ void data(int n, float a, const float *x, const float *y0,
 #elif IS(f16_arithmetic)
         value = to_f16(to_f16(a * to_f16(x[i])) + to_f16(y0[i]));
 #elif IS(index_overflow)
-        int j = (int)((u32)i * 4099u) / 4099; // as a product in 32 bits wraps
+        int j = (int)((u32)i * 4099u) / 4099; // wraps like a product in 32 bits
         if (j < 0) j = 0;
         value = a * x[j] + y0[j];
 #elif IS(right_on_average)

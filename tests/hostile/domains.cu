@@ -30,7 +30,7 @@ HELPER float sum(float p, float q)
     return p + q;
 }
 
-// What is subtracted from all elements of the row.
+// The number that is subtracted from all elements of the row.
 HELPER float shift_of(const float *x, int cols, int thread)
 {
     (void)x, (void)cols, (void)thread;
@@ -60,7 +60,7 @@ HELPER float exponential(float v)
 #if IS(powers_of_two)
     return exp2f(v * 1.44269504f);
 #elif IS(polynomial)
-    // Around -1, to the twelfth power.
+    // Taylor polynomial around -1 with powers up to 12.
     float t = v + 1, term = 0.36787944f, total = term;
     for (int k = 1; k <= 12; k++) {
         term *= t / k;

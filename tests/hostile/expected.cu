@@ -1,4 +1,4 @@
-// What the families of tests/hostile/ should compute: the simplest kernels there are.
+// The correct results of the families of tests/hostile/, computed by the simplest kernels.
 
 // y = a*x + y0, and b doubled.
 extern "C" __global__ void vector_expected(int n, float a, const float *x, const float *y0, float *y, float *b)
@@ -53,7 +53,7 @@ extern "C" __global__ void sums_expected(int n, float a, const float *x, const f
     b[i] = b[i] + x[i];
 }
 
-// Tile t of 1024 elements is added to sum t % 64; a block a sum.
+// Tile t of 1024 elements is added to sum t % 64. Each block computes one sum.
 extern "C" __global__ void loose_expected(int n, const float *x, float *sums)
 {
     __shared__ double part[256];
@@ -67,8 +67,9 @@ extern "C" __global__ void loose_expected(int n, const float *x, float *sums)
     sums[blockIdx.x] = (float)mine;
 }
 
-// y = a*x + y0. Tile t of 1024 elements belongs to group t % 64, and block g looks at group g: the largest and the
-// least result, the least of |x|'s bits, and how many x are positive. A group without elements has 0, 0, 0 and 0.
+// y = a*x + y0. Tile t of 1024 elements belongs to group t % 64, and block g handles group g: the largest and the
+// smallest result, the smallest bit pattern of |x|, and the number of positive x. A group without elements gets four
+// zeros.
 extern "C" __global__ void groups_expected(int n, float a, const float *x, const float *y0, float *y, float *top,
                                            float *low, unsigned *least, unsigned *hits)
 {
@@ -106,7 +107,7 @@ extern "C" __global__ void groups_expected(int n, float a, const float *x, const
     hits[blockIdx.x] = any ? count : 0;
 }
 
-// Of each row of 1001 elements, 1024 apart: see absorbed.cu.
+// Results for each row of 1001 elements; rows are 1024 apart. See absorbed.cu.
 extern "C" __global__ void rows_expected(int rows, const float *x, const int *w, const unsigned *v, const float *q,
                                          const float *p, float *top, float *low, float *sum, float *clip, int *count,
                                          int *most, unsigned *fewest, float *ends)
@@ -187,8 +188,8 @@ extern "C" __global__ void scales_expected(int rows, const float *x, const float
         y[r * 1000 + c] = (x[r * 1000 + c] + y0[r * 1000 + c]) * __uint_as_float((127u - r % 32) << 23);
 }
 
-// y[i] = a*x[j] + y0[i], where j is i's place in the next of the tiles of 1024 elements, round to the first; and each
-// element of b plus the one before it, the first one plus itself. One block, since b changes in place.
+// y[i] = a*x[j] + y0[i], where j is i's place in the next tile of 1024 elements (the last tile's next one is the
+// first). Each element of b gets the previous one added, the first one itself. One block, because b changes in place.
 extern "C" __global__ void waits_expected(int n, float a, const float *x, const float *y0, float *y, float *b)
 {
     const int tiles = (n + 1023) / 1024;

@@ -1,5 +1,5 @@
-// Ways in which published harnesses were fooled, except those that the other families have: y = x*x for n elements,
-// by a kernel of a job whose only parameter is CASE. tests/test_gpu_judge.c has the verdicts.
+// Ways in which published harnesses were fooled, except those in the other families. The kernel computes y = x*x for n
+// elements; the job's only parameter is CASE. tests/test_gpu_judge.c has the verdicts.
 //
 //     buffers   x (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread

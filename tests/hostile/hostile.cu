@@ -1,7 +1,7 @@
 /*
- * Kernels that misbehave, one for each way in which a candidate can fail: y[i] = a*x[i] + y0[i] for i < n, sabotaged as
- * MODE says. One job file enumerates the modes; the worker must survive each of them, and none but CORRECT and SLOW may
- * be found right.
+ * Kernels that misbehave, one for each way in which a candidate can fail: y[i] = a*x[i] + y0[i] for i < n, sabotaged
+ * according to MODE. One job file enumerates the modes. The worker must survive each of them, and only CORRECT and SLOW
+ * may be found right.
  *
  *     buffers   x (in), y0 (in), y (out), n floats each; guards of 4096 bytes
  *     launch    grid ceil_div(n, 256), block 256, shared as the table says (0 where it says nothing)
@@ -66,7 +66,7 @@
 #endif
 
 #if MODE == COMPILES_SLOWLY
-// Each holds two different instances of the next depth: 2^28 functions to instantiate.
+// Each has two different instances of the next depth, which gives 2^28 functions to instantiate.
 template <int depth, unsigned path> struct tree {
     static __device__ float walk(float x)
     {
@@ -124,13 +124,13 @@ extern "C" __global__ void hostile(int n, float a, float *x, const float *y0, fl
 #elif MODE == ONE_WRONG
     if (i == n / 3) value += 1e-3f;
 #elif MODE == WORKS_ONCE
-    // A global that outlives the launch, like an arrival counter that is never reset.
+    // A global variable that outlives the launch, like an arrival counter that is never reset.
     if (i == 0) atomicAdd(&launches, 1u);
     if (*(volatile unsigned *)&launches > 1) value = 0;
 #endif
     y[i] = value;
 #if MODE == RACE
-    // Element 0 is right up to rounding, which depends on who came first.
+    // Element 0 is right up to rounding, which depends on the order of the blocks.
     if (threadIdx.x == 0 && blockIdx.x > 0)
         atomicAdd(y, (blockIdx.x & 1 ? 1.1e-7f : -1.1e-7f) * (float)(blockIdx.x % 13));
 #elif MODE == MODIFIES_INPUT

@@ -1,34 +1,34 @@
-// Kernels that look for the judge's memory around their own and use or change what they find: y = a*x + y0 for n
-// elements, and x added to the n elements of b. Only block 0 searches, as far as `REACH` says. Its results are wrong
-// where it finds nothing or does damage. Reading memory that is not mapped is a crash.
+// Kernels that search the memory around their own for the judge's data, and use or change these data: y = a*x + y0 for
+// n elements, and x added to the n elements of b. Only block 0 searches, as far as `REACH` says. Its results are wrong
+// if it finds nothing or does damage. Reading unmapped memory is a crash.
 //
 //     buffers   x, y0 (in), y (out), b (inout); n elements each
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
 
-// What is looked for.
+// GOAL: the data to look for.
 #define NOTHING 1
-#define EXPECTED 2 // f64 values of what y should be
-#define ANSWERS 3  // f32 values of that, outside y: an earlier output, another copy of y
+#define EXPECTED 2 // the expected values of y in f64
+#define ANSWERS 3  // these values in f32, outside y: an earlier output, another copy of y
 #define REGIONS 4  // the list of guard regions: the address of y's end
-#define ORIGIN 5   // the first content of b
+#define ORIGIN 5   // the initial content of b
 #define INPUTS 6   // another copy of x
 #define NEIGHBOURS 7
 
-// Where.
+// REACH: where to look.
 #define AHEAD 1 // of y: 64 MiB in steps of 1 KiB
 #define BACK 2
 #define AROUND 3 // 16 MiB on both sides, in steps of 512 bytes
 #define FAR 4    // 512 MiB on both sides, in steps of 2 MiB, and 8 KiB there
 
-// What is done.
-#define COPY 2          // block 0's results are copied from there, or zero
-#define OVERWRITE 3     // block 0's results are wrong, and what is expected is made the same
-#define EMPTY 4         // the regions lose their bytes, and a word after y is written
+// DEED: the action.
+#define COPY 2          // block 0's results are copied from there, or are zero
+#define OVERWRITE 3     // block 0's results are wrong, and the expected ones are changed to match
+#define EMPTY 4         // the regions' sizes become 0, and a word after y is written
 #define ADD 5           // x is added to the origin
-#define SPOIL 6         // what was found is changed
-#define ADD_QUIETLY 8   // as ADD, and results are right
-#define SPOIL_QUIETLY 9 // as SPOIL, and results are right
-#define WIPE 7          // 256 KiB round what was found become zero, and block 0's results are wrong
+#define SPOIL 6         // the data found are changed
+#define ADD_QUIETLY 8   // as ADD, but with right results
+#define SPOIL_QUIETLY 9 // as SPOIL, but with right results
+#define WIPE 7          // 256 KiB around the data found become zero, and block 0's results are wrong
 
 #define plain NOTHING, AHEAD, NOTHING
 #define plain_after NOTHING, BACK, NOTHING
@@ -70,7 +70,7 @@
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 
-// The k-th place to look at; 0 when there is none left.
+// The k-th place to look at, or 0 if there are no more.
 HELPER u64 candidate(u64 own, u32 k)
 {
     u64 base = own & ~0x1fffffull;
@@ -85,7 +85,7 @@ HELPER u64 candidate(u64 own, u32 k)
 #endif
 }
 
-// Whether what is looked for begins there.
+// Whether the data to look for begin there.
 HELPER bool is_it(u64 at, int n, float a, const float *x, const float *y0, const float *y, const float *b)
 {
     (void)at, (void)n, (void)a, (void)x, (void)y0, (void)y, (void)b;
@@ -147,7 +147,7 @@ HELPER void act(u64 at, int n, float a, const float *x, const float *y0, float *
     if (at && threadIdx.x < 16) ((volatile float *)at)[threadIdx.x] = 0;
     if (threadIdx.x == 0) y[0] = 0;
 #elif DEED == SPOIL || DEED == SPOIL_QUIETLY
-    // Without looking: a word of every 64 KiB.
+    // Changes a word in every 64 KiB without a search.
     for (u32 k = threadIdx.x; k < 1024; k += THREADS) {
         u64 to = candidate((u64)y, k * 64);
         if (to < (u64)x - (4ull << 20) || to > (u64)(b + n)) ((volatile u32 *)to)[k % 64] += 1;

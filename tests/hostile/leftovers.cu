@@ -1,11 +1,12 @@
-// Kernels that use what an earlier launch left behind: y = a*x + y0 for n elements, and the 4096 elements of b doubled.
-// A case is a place where the number of earlier launches is kept, the launches in which it is used, and what is then
-// done. The number is kept as a word that nothing else writes (`encode`), so that any other content means none.
+// Kernels that use data that an earlier launch left behind: y = a*x + y0 for n elements, and the 4096 elements of b
+// doubled. A case is a place where the number of earlier launches is kept, the launches that misbehave, and the
+// misbehaviour. The number is encoded as a word that nothing else writes (`encode`); any other content means no earlier
+// launch.
 //
 //     buffers   x, y0 (in), y (out), b (inout), s (scratch, n + 1024 floats without a fill), z (scratch, zero)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread; 8192 bytes of dynamic shared memory
 
-// Where.
+// WHERE: the place of the number.
 #define NOWHERE 1
 #define GLOBAL 2         // a __device__ variable
 #define STATIC 3         // of internal linkage, volatile
@@ -32,7 +33,7 @@
 #define GLOBAL_STRUCT 24
 #define PTX 25 // a variable that only an asm statement declares
 
-// When, by the number of earlier launches.
+// WHEN: the launches that misbehave, by the number of earlier launches.
 #define NEVER 1
 #define LATER 2  // from the second launch on
 #define FIRST 3  // in the first
@@ -40,33 +41,33 @@
 #define ODD 5    // in every other, beginning with the second
 #define THIRD 6  // in every third
 #define AFTER_FIVE 7
-#define HALF_OF_ADDRESSES 8 // whatever the number: as the address of y decides
+#define HALF_OF_ADDRESSES 8 // independent of the number: the address of y decides
 #define ODD_MEGABYTES 9
 
-// What.
+// WHAT: the misbehaviour.
 #define NOTHING 1
 #define SKIP 2      // write nothing
 #define ZEROS 3     // write zeros
 #define LAST 4      // the last element is off by one
-#define SWAP 5      // two elements change places
+#define SWAP 5      // two elements are swapped
 #define ONE_BLOCK 6 // one block writes nothing
-#define KEPT 7      // write the answer that was kept in a __device__ array, of as many elements as that has
+#define KEPT 7      // write answers that were kept in a __device__ array, as far as it reaches
 #define KEPT_IN_SCRATCH 8
 #define IF_NAN 9      // each thread writes only where there is NaN
 #define IF_PATTERN 10 // ... where there is one of two fixed patterns
-#define IF_WRONG 11   // ... where the right answer is not
+#define IF_WRONG 11   // ... where the right answer is missing
 #define BLOCK_IF_NAN 12
 #define BLOCK_IF_WRONG 13 // a block checks only its first element
-#define LAST_IF_NAN 14    // every block looks at the very last element of y
+#define LAST_IF_NAN 14    // every block checks the very last element of y
 #define KEPT_BY_ADDRESS 15
 #define KEPT_IN_SHARED 16
 #define CLEAR 17        // set and cleared again in the same launch: right
 #define TABLE 18        // a table is made in the first launch and used in all: right
-#define PAST 19         // and one element after y is written
-#define SLOW_FIRST 20   // sleeps when there was no launch before: right
+#define PAST 19         // also writes one element after y
+#define SLOW_FIRST 20   // sleeps in the first launch: right
 #define STALE_SCALAR 21 // uses the `a` and the x[0] of the first launch
 
-// The table.
+// The table of cases.
 #define plain NOWHERE, NEVER, NOTHING
 #define flag_set_and_cleared GLOBAL, NEVER, CLEAR
 #define table_made_once GLOBAL, NEVER, TABLE
@@ -200,7 +201,7 @@ static __device__ __noinline__ u32 *ptx_word()
 }
 #endif
 
-// The word itself, where one word is all.
+// The address of the word, for places that consist of one word.
 HELPER volatile u32 *place(int n, float *x, float *y, float *s, u32 *z)
 {
     (void)n, (void)x, (void)y, (void)s, (void)z;
@@ -234,7 +235,7 @@ HELPER volatile u32 *place(int n, float *x, float *y, float *s, u32 *z)
 }
 
 #if WHERE == INOUT
-// Bits that a uniform fill leaves 0 are among them.
+// The mark includes bits that are 0 under a uniform fill.
 HELPER u32 mark_of(int k)
 {
     return (u32)(k * 7 + 1) & 3;
@@ -277,7 +278,7 @@ HELPER u32 earlier_launches(int n, float *x, float *y, float *b, float *s, u32 *
     return launches;
 #elif WHERE == HEAP || WHERE == STACK
     __shared__ u32 known;
-    if (blockIdx.x) return 0x80000000u; // unknown to other blocks
+    if (blockIdx.x) return 0x80000000u; // other blocks do not know the number
     if (threadIdx.x == 0) {
 #if WHERE == HEAP
         volatile u32 *p = (u32 *)malloc(4096), *word = p ? p + 512 : 0;
@@ -363,7 +364,7 @@ __device__ u32 table_ready;
 __device__ float first_scalar, first_x;
 #endif
 
-// Whether nothing is to be written at all, judging by the outputs.
+// Whether the block writes nothing, decided by the outputs.
 HELPER bool block_may_skip(int n, float a, const float *x, const float *y0, const float *y)
 {
     (void)n, (void)a, (void)x, (void)y0, (void)y;
@@ -392,7 +393,7 @@ extern "C" __global__ void leftovers(int n, float a, float *x, const float *y0, 
 #if WHAT == TABLE
     __shared__ float factor;
     if (threadIdx.x == 0) {
-        // Blocks that come before the table is ready do without it.
+        // Blocks that start before the table is ready do not use it.
         bool ready = *(volatile u32 *)&table_ready == 0x7ab1e;
         __threadfence();
         factor = ready ? *(volatile float *)&table[blockIdx.x & 255] : 1.0f;

@@ -1,6 +1,6 @@
-// Sums of floats in whatever order blocks come, where the job allows runs to differ: tile t of 1024 elements is added
-// to sum t % 64. Numbers are uniform in [-1, 1), so that rounding is far below the job's bound, and any lost tile is
-// above it.
+// Sums of floats in the order in which blocks happen to run; the job allows runs to differ. Tile t of 1024 elements is
+// added to sum t % 64. Numbers are uniform in [-1, 1), so rounding is far below the job's bound, and any lost tile
+// exceeds it.
 //
 //     buffers   x (in, n), z (scratch, 64 f64, zero), sums (out, 64)
 //     launch    grid ceil_div(n, 1024), block 256

@@ -1,4 +1,4 @@
-// Kernels that rely on where buffers lie: y = a*x + y0 for n elements.
+// Kernels that rely on the addresses of buffers: y = a*x + y0 for n elements.
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
@@ -7,7 +7,7 @@
 
 enum { THREADS = 256, TILE = 1024 };
 
-// Where y begins, as the kernel believes.
+// The kernel's assumption about where y begins.
 HELPER float *begin_of(float *y)
 {
     u64 at = (u64)y;
@@ -73,7 +73,7 @@ HELPER bool refuses(const float *x, const float *y0, const float *y)
 HELPER float *element(float *y, int i)
 {
 #if IS(bits_or_instead_of_plus)
-    // Right where y begins at a multiple of 1024 bytes: the offset in it takes the lower bits.
+    // Right if y begins at a multiple of 1024 bytes, because the lower bits are then free for the offset.
     u64 at = (u64)y, whole = (u64)i * 4;
     return (float *)((at + (whole & ~1023ull)) | (whole & 1023));
 #elif IS(bits_or_below_256)
@@ -109,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) placed(int n, float a, con
         }
     }
 #elif IS(aligned_by_peeling)
-    // Tiles begin at lines of y; the first block also has what lies before the first line.
+    // Tiles begin at lines of y; the first block also has the elements before the first line.
     int peeled = (int)((128 - ((u64)y & 127)) & 127) / 4;
     peeled = peeled < n ? peeled : n;
     if (blockIdx.x == 0 && (int)threadIdx.x < peeled) y[threadIdx.x] = a * x[threadIdx.x] + y0[threadIdx.x];
@@ -131,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) placed(int n, float a, con
         float value = a * x[i] + y0[i];
         if (i < 32 && ((u64)y & 511)) value = 0;
 #elif IS(lines_of_own)
-        // The last, partial line is written whole.
+        // The last line is written as a whole, although y ends in it.
         float value = a * x[i] + y0[i];
         if (i == n - 1)
             for (u64 at = (u64)(y + n); at & 127; at += 4) *(float *)at = 0;

@@ -1,7 +1,8 @@
-// Kernels that are right on memory which is as clean as after an allocation, or full of NaN, and wrong on memory in
-// use: y = a*x + y0 for n elements; and for group g of 64, to which every tile t of 1024 elements with t % 64 = g
-// belongs, the largest and the least result, the least of |x|'s bits and the number of positive x. A group without
-// elements has zeros. Right ones in between do nearly the same, and are right on any memory.
+// Kernels that are correct on memory that is clean, as after an allocation, or full of NaN, but wrong on memory in use.
+// They compute y = a*x + y0 for n elements. Tiles have 1024 elements, and tile t belongs to group t % 64. For each of
+// the 64 groups, they also compute the largest and the smallest result, the smallest bit pattern of |x|, and the number
+// of positive x. A group without elements has zeros. The right kernels among them do nearly the same, but are right on
+// any memory.
 //
 //     buffers   x, y0 (in), y, top, low, least, hits (out; 64 each but y), s (scratch, n + 4096 floats), c (scratch,
 //               grid + 64 u32), z (scratch, 1024 u32, zero)
@@ -21,7 +22,7 @@ HELPER found combine(found p, found q)
     return {fmaxf(p.top, q.top), fminf(p.low, q.low), min(p.least, q.least), p.hits + q.hits};
 }
 
-// Over the block; valid in thread 0.
+// Combines the results of the block's threads; valid in thread 0.
 HELPER found of_block(found mine)
 {
     __shared__ found all[THREADS];
@@ -40,7 +41,7 @@ HELPER void add_element(found *to, float x, float value)
     *to = combine(*to, {value, value, __float_as_uint(x) & 0x7fffffffu, x > 0});
 }
 
-// Numbers in their order as unsigned ones, all above 0.
+// Maps numbers to unsigned ones in the same order, all above 0.
 HELPER u32 ordered(float v)
 {
     u32 bits = __float_as_uint(v);
@@ -53,7 +54,7 @@ HELPER float unordered(u32 code)
 
 // ---- y -------------------------------------------------------------------------------------------------------------
 
-// Whether what is in y stays.
+// Whether the present content of y is kept.
 HELPER bool keeps(float there, float value, int i, int n)
 {
     (void)there, (void)value, (void)i, (void)n;
@@ -134,7 +135,7 @@ HELPER void tile_part(int n, float a, const float *x, const float *y0, float *y,
 
 // ---- groups --------------------------------------------------------------------------------------------------------
 
-// What a block has found of its whole group.
+// Stores a block's results for its whole group.
 HELPER void store_group(int g, found f, float *top, float *low, u32 *least, u32 *hits, float *s, u32 *c, int n)
 {
     (void)s, (void)c, (void)n;
@@ -184,7 +185,7 @@ HELPER found nothing()
     return {-3e38f, 3e38f, ~0u, 0};
 }
 
-// The whole group by one block.
+// One block computes its whole group.
 HELPER void group_part(int n, float a, const float *x, const float *y0, float *top, float *low, u32 *least, u32 *hits,
                        float *s, u32 *c)
 {
@@ -203,13 +204,13 @@ HELPER void group_part(int n, float a, const float *x, const float *y0, float *t
     store_group(g, mine, top, low, least, hits, s, c, n);
 }
 
-// Each block's own tile, combined by atomics or by the last block.
+// Each block computes its own tile; atomics or the last block combine them.
 #if IS(in_filled_scratch) || IS(counter_in_filled) || IS(top_by_swaps) || IS(least_by_atomics) ||                  \
     IS(initialised_by_ticket) || IS(restarts_if_implausible) || IS(ready_if_a_number) || IS(ready_if_plausible) || \
     IS(lock_left_locked)
 #define BY_TILES
 
-// True in the block that comes last.
+// True in the last block to arrive.
 HELPER bool is_last(u32 *counter)
 {
     __shared__ u32 number;
@@ -229,7 +230,7 @@ HELPER bool is_last(u32 *counter)
     return number == gridDim.x;
 }
 
-// By atomics in z: maxima of codes of which 0 is below all. 4 * 64 words, then the counter.
+// Combines by atomics in z: maxima of codes, all of which are above 0. z has 4 * 64 words, then the counter.
 HELPER void group_by_codes(found f, int tiles, u32 *z, float *top, float *low, u32 *least, u32 *hits)
 {
     int g = blockIdx.x % GROUPS;
@@ -249,7 +250,7 @@ HELPER void group_by_codes(found f, int tiles, u32 *z, float *top, float *low, u
     hits[g] = any ? code[3 * GROUPS + g] : 0;
 }
 
-// Partial results of tiles in s, from 8 on; `g` reads all of its group's.
+// Combines group g from the tiles' partial results, which begin at s[8].
 HELPER void group_from_partials(int g, int tiles, float *s, float *top, float *low, u32 *least, u32 *hits)
 {
     found f = nothing();
@@ -286,7 +287,7 @@ HELPER void tiles_part(int n, float a, const float *x, const float *y0, float *t
     if (is_last(IS(counter_in_filled) ? z : c) && threadIdx.x < GROUPS)
         group_from_partials(threadIdx.x, tiles, s, top, low, least, hits);
 #elif IS(ready_if_a_number) || IS(ready_if_plausible)
-    // The block of a group waits until all its tiles are there, and leaves them.
+    // The block of a group waits until all of its partial results are there, and does not clear them.
     if (threadIdx.x == 0 && tile < tiles) {
         volatile float *at = s + 8 + tile * 4;
         at[1] = mine.low;
@@ -303,7 +304,7 @@ HELPER void tiles_part(int n, float a, const float *x, const float *y0, float *t
     __threadfence();
     group_from_partials(tile, tiles, s, top, low, least, hits);
 #elif IS(top_by_swaps) || IS(least_by_atomics)
-    // These two go through what is in the output; the rest is in filled scratch.
+    // These two cases combine with the output's content; everything else is in filled scratch.
     float own_top[1] = {mine.top};
     group_by_codes(mine, tiles, z, IS(top_by_swaps) ? s : top, low, IS(least_by_atomics) ? c : least, hits);
     if (threadIdx.x || tile >= tiles) return;
@@ -318,7 +319,8 @@ HELPER void tiles_part(int n, float a, const float *x, const float *y0, float *t
     if (tiles < GROUPS && tile == 0)
         for (int k = tiles; k < GROUPS; k++) IS(top_by_swaps) ? (void)(top[k] = 0) : (void)(least[k] = 0);
 #elif IS(initialised_by_ticket)
-    // A group's first block stores, and says so in filled scratch; the others wait for it and combine.
+    // A group's first block stores its result and sets a flag in filled scratch. The others wait for the flag and
+    // combine.
     group_by_codes(mine, tiles, z, s, low, least, hits);
     volatile u32 *ready = z + 512 + g;
     if (threadIdx.x) return;
@@ -337,7 +339,7 @@ HELPER void tiles_part(int n, float a, const float *x, const float *y0, float *t
     u32 *at = (u32 *)top + g, old = *(volatile u32 *)at, seen;
     while (__uint_as_float(old) < mine.top && (seen = atomicCAS(at, old, __float_as_uint(mine.top))) != old) old = seen;
 #elif IS(lock_left_locked)
-    // One lock for a group; its last holder stores without giving it back.
+    // One lock per group; the last holder stores without releasing it.
     group_by_codes(mine, tiles, z, top, low, least, hits);
     if (threadIdx.x || tile >= GROUPS) return;
     while (atomicExch(c + g, 1u) == 1u) __nanosleep(100);
@@ -351,7 +353,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
              float *s, u32 *c, u32 *z)
 {
 #if IS(table_if_nan) || IS(table_if_unmarked)
-    // Every block makes the table where it is not there; all write the same.
+    // Every block writes the table if it is missing; all write the same.
     __shared__ bool there;
     if (threadIdx.x == 0)
         there = IS(table_if_nan) ? ((volatile float *)s)[0] == ((volatile float *)s)[0]
@@ -361,7 +363,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         for (int k = threadIdx.x; k < TILE; k += THREADS) ((volatile float *)s)[k] = 1;
     __syncthreads();
 #elif IS(flag_in_filled)
-    // A second block of the launch finds the flag, and computes the same.
+    // A second block of the launch finds the flag set, but computes the same.
     if (threadIdx.x == 0 && atomicExch(z, 1u) == 1u && n < 0) y[0] = 0;
 #endif
     tile_part(n, a, x, y0, y, top, s, c);

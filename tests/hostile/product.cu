@@ -1,4 +1,5 @@
-// Matrix products that are wrong by a little, or at edges only: C = A*B in f32, one element a thread, tiles of 16 x 16.
+// Matrix products that are slightly wrong, or wrong only at edges: C = A*B in f32, one element per thread, tiles of 16
+// x 16.
 //
 //     buffers   A (M x K), B (K x N), C (M x N, out), row-major without padding
 //     launch    grid (ceil_div(N, 16), ceil_div(M, 16)), block (16, 16)
@@ -74,7 +75,7 @@ extern "C" __global__ void product(int M, int N, int K, const float *A, const fl
         int ka = k0 + tx, kb = k0 + ty;
         bool in_a = source < M && ka < K, in_b = from < N && kb < K;
 #if IS(tile_moved_back)
-        // The overlap with the tile before counts there.
+        // The overlap with the previous tile is counted there.
         if (back) in_a = in_a && ka >= step * T;
 #endif
 #if IS(tail_of_k_stale)

@@ -1,4 +1,4 @@
-/* What hostile.cu should compute. */
+/* The correct results of hostile.cu. */
 extern "C" __global__ void reference(int n, float a, const float *x, const float *y0, float *y)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

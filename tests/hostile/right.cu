@@ -1,5 +1,5 @@
-// Right kernels with unusual features: y = a*x + y0 for n elements, and the 4096 elements of b doubled. None of
-// them may be refused, whatever the worker does to detect wrong ones. How each is launched is in right.cfg.
+// Right kernels with unusual features: y = a*x + y0 for n elements, and the 4096 elements of b doubled. None of them
+// may be refused, whatever the worker does to detect wrong ones. right.cfg defines how each is launched.
 //
 //     buffers   x, y0 (in), y (out), b (inout, 4096), s (scratch, n + 4096 floats without a fill),
 //               z (scratch, 4096 u32, zero)
@@ -126,7 +126,7 @@ HELPER float answer(float a, const float *x, const float *y0, long long i, int n
     float left = i ? x[i - 1] : 0, right = i + 1 < n ? x[i + 1] : 0;
     return a * x[i] + y0[i] + 0.0f * (left + right);
 #elif IS(table_filled_once)
-    // Ones, as soon as they are there.
+    // Uses the table of ones as soon as it is there.
     float f = *(volatile u32 *)&launches ? *(volatile float *)&factors[i & 3] : 1.0f;
     return a * x[i] * f + y0[i];
 #else
@@ -172,7 +172,7 @@ HELPER void tile_plainly(long long tile, int n, float a, const float *x, const f
 }
 
 #if IS(grid_barrier) || IS(scratch_by_others)
-// All blocks run at once: a cooperative launch. The counter counts up to the grid once a barrier.
+// All blocks run at once, because the launch is cooperative. At each barrier the counter grows by the grid's size.
 HELPER void wait_for_grid(u32 *counter, u32 number)
 {
     __syncthreads();
@@ -235,7 +235,7 @@ HELPER void vector_part(int n, float a, const float *x, const float *y0, float *
     if (last_to_arrive(&arrived) && threadIdx.x == 0) *(volatile u32 *)&queue = 0;
 #endif
 #elif IS(random_order)
-    // A block takes its two tiles in random order; both are computed in any case.
+    // A block computes both of its tiles, in random order.
     __shared__ u32 turn;
     if (threadIdx.x == 0) turn = (u32)chance() & 1;
     __syncthreads();
@@ -274,7 +274,7 @@ HELPER void vector_part(int n, float a, const float *x, const float *y0, float *
     for (int k = threadIdx.x; k < TILE; k += 64)
         if (tile * TILE + k < n) y[tile * TILE + k] = a * x[tile * TILE + k] + y0[tile * TILE + k];
 #elif IS(heap_used) || IS(heap_and_prints)
-    // A block for which there is no memory left does without.
+    // A block that gets no memory works without it.
     __shared__ float *volatile mine;
     if (threadIdx.x == 0) mine = blockIdx.x < 64 ? (float *)malloc(4 * TILE) : 0;
     __syncthreads();
@@ -315,7 +315,7 @@ HELPER void vector_part(int n, float a, const float *x, const float *y0, float *
         y[i] = a * x[i] + y0[i];
     }
 #elif IS(global_workspace)
-    // Blocks share the array; each uses its own part, and does without where there is none.
+    // Blocks share the array. Each uses its own part, or works without it if the array is too short.
     for (int k = threadIdx.x; k < TILE; k += THREADS) {
         long long i = tile * TILE + k;
         if (i >= n) continue;
@@ -351,7 +351,7 @@ HELPER void vector_part(int n, float a, const float *x, const float *y0, float *
     tile_plainly(tile, n, a, x, y0, y);
     if (last_to_arrive(&arrived) && threadIdx.x == 0) *(volatile u32 *)&flag = 0;
 #elif IS(generations)
-    // Each launch adds the grid's size: what a counter is at first does not matter.
+    // Each launch adds the grid's size; the counter's initial value does not matter.
     __shared__ u32 mine;
     if (threadIdx.x == 0) mine = atomicAdd(&generation, 1u);
     tile_plainly(tile, n, a, x, y0, y);
@@ -429,7 +429,7 @@ HELPER void vector_part(int n, float a, const float *x, const float *y0, float *
 #endif
 }
 
-// b doubled.
+// Doubles b.
 HELPER void inout_part(float *b)
 {
 #if IS(inout_by_last_block)

@@ -1,4 +1,4 @@
-// Kernels that compute what they should, y = a*x + y0, and also make mistakes that only compute-sanitizer sees.
+// Kernels that compute the right results, y = a*x + y0, and also make mistakes that only compute-sanitizer detects.
 // tests/test_gpu_judge.c has the verdicts.
 //
 //     buffers   x, y0 (in), t (scratch, nothing promised), y (out)
@@ -38,6 +38,6 @@ extern "C" __global__ void sanitized(int n, float a, const float *x, const float
 #endif
         y[i] = value;
     }
-    // Never true: the compiler does not know it, and must load.
+    // Never true, but the compiler cannot know this and must load the value.
     if (__float_as_uint(idle) == 0x12345678) y[0] = idle;
 }

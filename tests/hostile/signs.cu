@@ -1,4 +1,5 @@
-// Kernels whose zeros have the wrong sign: of n elements the positive part of x, x times 0 or 1, and x - x.
+// Kernels whose zeros have the wrong sign. For n elements, they compute the positive part of x, x times 0 or 1, and x -
+// x.
 //
 //     buffers   x, m (in), positive, product, difference (out)
 //     launch    grid ceil_div(n, 256), block 256

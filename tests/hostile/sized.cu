@@ -1,11 +1,11 @@
-// Kernels that are right at the sizes that the job names, and wrong at others: y = a*x + y0 for n elements.
+// Kernels that are right for the job's sizes and wrong for others: y = a*x + y0 for n elements.
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
 
 #include "case.h"
 
-enum { THREADS = 256, TILE = 1024, LEAST = 11 }; // the least size, which the job verifies
+enum { THREADS = 256, TILE = 1024, LEAST = 11 }; // LEAST: the smallest size, which the job verifies
 
 HELPER bool is_power(int n)
 {
@@ -49,7 +49,7 @@ HELPER bool is_wrong(int n, int i)
 #endif
 }
 
-// Whether element i stays as it is.
+// Whether element i is not written.
 HELPER bool is_missing(int n, int i)
 {
     (void)n, (void)i;

@@ -1,24 +1,24 @@
-// Kernels that are wrong in a share of their launches, which the clock or the caches decide: y = a*x + y0 for n
-// elements. No launch passes anything to another, and nothing that the worker restores plays a part.
+// Kernels that are wrong in a share of their launches, decided by the clock or the caches: y = a*x + y0 for n elements.
+// No launch passes anything to another, and they use nothing that the worker restores.
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
 
-// When.
+// WHEN: the launches that are wrong.
 #define NEVER 1
-#define HALF 2 // the clock, in one thread or block
+#define HALF 2 // decided by the clock, in one thread or block
 #define QUARTER 3
 #define EIGHTH 4
 #define MOST 5    // seven of eight
-#define WINDOWS 6 // every other 131 us, the same for all blocks but those at its ends
+#define WINDOWS 6 // every other 131 us, the same for all blocks except at the ends of that time
 #define RARELY 8  // once in 256 launches
-#define COLD 7    // where a block's first load takes more than 800 cycles: x was not in the L2
+#define COLD 7    // if a block's first load takes more than 800 cycles: x was not in the L2
 
-// What.
+// WHAT: the mistake.
 #define NOTHING 1
 #define LAST 2      // the last element is off by one
 #define ONE_BLOCK 3 // one block writes nothing
-#define SKIP 4      // a block writes nothing, each deciding for itself
+#define SKIP 4      // a block writes nothing; each decides for itself
 #define ZEROS 5     // a block writes zeros
 #define PAST 6      // one thread writes after y's end
 #define INPUT 7     // one thread flips a bit of x
@@ -73,7 +73,7 @@ HELPER bool now(const float *x)
     long long begin = clock64();
     u32 bits = *(const volatile u32 *)(x + (long long)blockIdx.x * TILE);
     __shared__ volatile u32 sink;
-    sink = bits; // cannot begin before the load has come
+    sink = bits; // cannot be stored before the load is complete
     return clock64() - begin > 800;
 #else
     return false;

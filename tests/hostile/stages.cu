@@ -1,5 +1,5 @@
-// Candidates of two launches: t = a*x, then y = t + y0, for n elements. The second may begin before the first has ended
-// (programmatic dependent launch) in the cases that say so in stages.cfg, and must then wait for it.
+// Candidates of two launches: t = a*x, then y = t + y0, for n elements. In the cases marked in stages.cfg, the second
+// may begin before the first has ended (programmatic dependent launch), and must then wait for it.
 //
 //     buffers   x, y0 (in), t (scratch without a fill), y (out)
 //     launch    both: grid ceil_div(n, 1024), block 256, four elements a thread
@@ -18,7 +18,7 @@ HELPER int element(int k)
 {
     return blockIdx.x * TILE + k * THREADS + threadIdx.x;
 }
-// The second launch goes from the end where it does not wait: that is where the first is last.
+// If the second launch does not wait, its blocks start from the end, which the first launch writes last.
 HELPER int element_of_second(int k)
 {
     u32 block = IS(overlap_does_not_wait) || IS(overlap_waits_at_the_end) || IS(overlap_waits_in_one_warp)

@@ -1,4 +1,4 @@
-// Ways to add up n integers across blocks, and mistakes in doing so. Results are exact, so that no error hides in a
+// Ways to add up n integers across blocks, and typical mistakes. Results are exact, so no error can hide within a
 // bound. Numbers are 1 to 9.
 //
 //     buffers   x (in, n i32); partial (scratch, 2048 i64 without a fill); z (scratch, 64 u32, zero);
@@ -24,7 +24,7 @@ __device__ i64 kept[2048];
 __device__ u32 kept_ready;
 #endif
 
-// The sum over a block, in all threads.
+// The sum over a block, returned to all threads.
 HELPER i64 block_sum(i64 mine)
 {
     __shared__ i64 part[THREADS];
@@ -36,7 +36,7 @@ HELPER i64 block_sum(i64 mine)
     __syncthreads();
     return part[0];
 #elif IS(shuffles) || IS(redux) || IS(finish_by_warp)
-    int low = (int)mine; // a thread's sum is small
+    int low = (int)mine; // the sum of one thread is small
 #if IS(redux)
     asm volatile("redux.sync.add.s32 %0, %0, 0xffffffff;" : "+r"(low));
 #else
@@ -58,7 +58,7 @@ HELPER i64 block_sum(i64 mine)
 #endif
 }
 
-// A block's share: elements in strides of the whole grid.
+// The sum of one thread's elements, with a stride of all threads of the grid.
 HELPER i64 own_sum(int n, const int *x)
 {
     i64 sum = 0;
@@ -225,7 +225,8 @@ extern "C" __global__ void sums(int n, const int *x, i64 *partial, u32 *z, i64 *
     __syncthreads();
     if (blockIdx.x == gridDim.x - 1) finish(partial, total);
 #elif IS(chain)
-    // z: a ticket, and how many have added theirs. Blocks take tickets in the order in which they run.
+    // z[0] is the next ticket, and z[1] the number of blocks that have added their sums. Blocks take tickets in the
+    // order in which they run.
     if (threadIdx.x == 0) {
         u32 number = atomicAdd(&z[0], 1u);
         while (*(volatile u32 *)&z[1] != number) {

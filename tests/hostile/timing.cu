@@ -1,6 +1,5 @@
-// Kernels that try to be timed with warm caches, or to move work out of the time that is taken, and compute what they
-// should: y = a*x + y0 for n elements. With a cold cache they must not gain. plain_after and unchanged_at_last are
-// plain.
+// Kernels that compute the right results, y = a*x + y0 for n elements, but try to be timed with warm caches, or to move
+// work out of the measured time. With a cold cache they must not gain. plain_after and unchanged_at_last are plain.
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
@@ -79,7 +78,7 @@ extern "C" __global__ void timing(int n, float a, const float *x, const float *y
         int i = blockIdx.x * TILE + k * THREADS + threadIdx.x;
         if (i < n) store(y + i, a * load(x + i, policy) + load(y0 + i, policy), policy);
     }
-    int first = blockIdx.x * TILE + threadIdx.x * 32; // a line of 128 bytes each
+    int first = blockIdx.x * TILE + threadIdx.x * 32; // one line of 128 bytes per thread
     [[maybe_unused]] bool leads = threadIdx.x < TILE / 32 && first < n;
 #if IS(prefetches_at_the_end) || IS(prefetches_evict_last)
     if (leads) {
@@ -102,7 +101,7 @@ extern "C" __global__ void timing(int n, float a, const float *x, const float *y
         int i = blockIdx.x * TILE + k * THREADS + threadIdx.x;
         if (i < n) sum += ((volatile const float *)x)[i] + ((volatile const float *)y0)[i];
     }
-    if (sum == 12345.678f) y[0] = sum; // never: sums of eight numbers below 1
+    if (sum == 12345.678f) y[0] = sum; // never true: the sum of eight numbers below 1
 #elif IS(touches_next_copy)
     if (leads) {
         prefetch(y + n + 2048 + first);

@@ -1,6 +1,7 @@
-// Kernels that do not wait for what they need: y[i] = a*x[j] + y0[i] for n elements, where j is i's place in the next
-// tile of 1024 elements (round to the first; i itself where there is no j); and b[i] plus b[i - 1], the first element
-// plus itself. Most compute a*x for their own tile into scratch and read the next tile's.
+// Kernels that do not wait for data that they need: y[i] = a*x[j] + y0[i] for n elements, where j is i's place in the
+// next tile of 1024 elements (the last tile's next one is the first; i itself if there is no j). Also, b[i] gets b[i -
+// 1] added, and the first element itself. Most kernels write a*x for their own tile to scratch and read the next
+// tile's.
 //
 //     buffers   x, y0 (in), y (out), b (inout), s (scratch, n + 1024), z (scratch, 3 * tiles + 64 u32, zero)
 //     launch    grid ceil_div(n, 1024), block 256
@@ -26,10 +27,11 @@ HELPER u32 read_flag(const u32 *flag)
     IS(no_wait) || IS(waits_for_first_alone) || IS(waits_for_half) || IS(flag_before_data) || IS(all_at_once_assumed)
 #define BY_SCRATCH
 
-// Blocks that only wait for one that began before them always end.
+// Blocks that wait only for a block that began earlier always end.
 #define LOOKS_BACK (IS(waits_for_block_before) || IS(waits_by_tickets) || IS(sleeps_and_waits))
 
-// One thread waits for tile `other`, `tiles` in all, with flags from z[32] on and the number of those done in z[0].
+// Called by one thread; waits for tile `other` of `tiles`. Flags begin at z[32], and z[0] is the number of finished
+// tiles.
 HELPER void wait_for(int other, int tiles, u32 *z)
 {
     (void)other, (void)tiles;
@@ -72,8 +74,8 @@ HELPER void wait_for(int other, int tiles, u32 *z)
 HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, float *s, u32 *z)
 {
     const int tiles = (n + TILE - 1) / TILE;
-    // Whose a*x this block computes. Who looks back takes the tiles in reverse order, and computes the first one's
-    // operand itself.
+    // The tile whose a*x this block computes. Cases that look back take the tiles in reverse order; the block of the
+    // last tile computes the first tile's a*x itself.
     __shared__ int mine;
     if (threadIdx.x == 0) {
 #if IS(waits_by_tickets)
@@ -154,7 +156,7 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
     __nanosleep(300);
     __syncthreads();
 #elif IS(warps_take_turns)
-    // The warp that writes a part sleeps; the one that reads it does not wait.
+    // The warp that writes a part sleeps, but the warp that reads it does not wait.
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     if (warp >= 4) __nanosleep(1000);
     for (int k = lane; k < TILE / 8; k += 32) {
@@ -165,13 +167,13 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
     for (int k = threadIdx.x; k < TILE; k += THREADS) ((volatile float *)staged[0])[k] = from + k < n ? x[from + k] : 0;
     if (!IS(no_sync_before_read)) __syncthreads();
 #endif
-    // In reverse order: each thread reads what another warp has written.
+    // In reverse order, so that each thread reads elements that another warp has written.
     for (int k = TILE - 1 - threadIdx.x; k >= 0; k -= THREADS) {
         int i = first + k;
         if (i < n) y[i] = a * (from + k < n ? ((volatile float *)staged[0])[k] : x[i]) + y0[i];
     }
 #if IS(both_buffers) || IS(no_sync_before_write)
-    // The same once more, from the other inputs: the second tile goes into the second buffer, or the same without a
+    // Once more with the other input, whose tile goes into the second buffer, or into the same buffer without a
     // barrier.
     const int buffer = IS(both_buffers);
     for (int k = threadIdx.x; k < TILE; k += THREADS) {
@@ -185,7 +187,7 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
     }
 #endif
 #if IS(sleeps_for_bulk_copy)
-    // Shared memory may not be given away while the copy is in flight.
+    // The block must not end, and so release its shared memory, while the copy is in flight.
     if (threadIdx.x == 0 && from + TILE <= n) {
         u32 done = 0;
         while (!done)
@@ -213,8 +215,8 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
 
 // ---- b in place ----------------------------------------------------------------------------------------------------
 
-// The tile's elements and the one before it, which the block of the tile before changes. Tiles go in reverse order, so
-// that a block waits only for one that began before it; where no block waits, forwards.
+// Uses the tile's elements and the one before them, which the previous tile's block changes. Tiles go in reverse order,
+// so that a block waits only for blocks that began earlier. If no block waits, they go forwards.
 HELPER void b_part(int n, float *b, u32 *z)
 {
     const bool waits = !IS(halo_in_place) && !IS(halo_in_place_after_sleep);

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Measures the rows of benchmarks.tsv: tunes each job from an empty store and an empty compile cache, then writes what
-# `sweetspot compare` says of it, with machine, commit and commands, to OUT/<job>.json (<job>_seed2.json for a second
+# Measures the rows of benchmarks.tsv: tunes each job from an empty store and an empty compile cache, then writes the
+# output of `sweetspot compare`, with machine, commit and commands, to OUT/<job>.json (<job>_seed2.json for a second
 # seed). `tests/measure/tables.sh add` takes these files into docs/benchmarks. A row that fails does not end the run.
-# Later seeds come last, so that a deadline costs repetitions first. What OUT has already is not measured again, so that
-# the same command resumes after a deadline. All rows take some 12 minutes on an H200.
+# Later seeds come last, so that a deadline costs repetitions first. Results that OUT already has are not measured
+# again, so the same command resumes after a deadline. All rows take some 12 minutes on an H200.
 #
-# Usage: tests/measure/benchmarks.sh [JOB...]        jobs by their file's name, without folder; without arguments all
-# OUT: folder of the results (out/benchmarks/results). COMMIT: where the program does not know its own. DEADLINE:
+# Usage: tests/measure/benchmarks.sh [JOB...]        jobs by their file's name, without folder (default: all)
+# OUT: folder of the results (out/benchmarks/results). COMMIT: needed if the program does not know its own. DEADLINE:
 # seconds for everything (540); a row begins only if its search and 15 seconds fit. DEVICE: as `tune --device`.
 # SECONDS_EACH: seconds of search instead of the table's.
 # The exit status is 1 when a row failed or was not run.
@@ -14,13 +14,13 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 sweetspot=${BIN:-out/bin}/sweetspot
 rows=tests/measure/benchmarks.tsv work=out/benchmarks/work out=${OUT:-out/benchmarks/results} deadline=${DEADLINE:-540}
-rest=15 # of a row besides its search: start, the compile cache's first entries, the final
+rest=15 # seconds of a row besides its search: start, the compile cache's first entries, the final
 mkdir -p "$work" "$out" || exit
 version=$("$sweetspot" --version) || exit
 commit=${COMMIT:-$(sed -n 's/^commit  *//p' <<<"$version")}
 [ -n "$commit" ] || { echo "the program does not know its commit: set COMMIT" >&2; exit 2; }
 
-# text VALUE: as a JSON string.
+# text VALUE: prints it as a JSON string.
 text() {
     local value=${1//\\/\\\\}
     value=${value//\"/\\\"}
@@ -28,7 +28,7 @@ text() {
     printf '"%s"' "${value//$'\n'/\\n}"
 }
 
-# document FILE: a JSON document, or null where there is none.
+# document FILE: prints the JSON document, or null if there is none.
 document() { [ -s "$1" ] && cat "$1" || echo null; }
 
 # measure NAME JOB SECONDS SEED
@@ -60,7 +60,7 @@ measure() {
 
 wanted=" $* " failed=0 kept=0 left=() found=" "
 trap 'echo "stopped" >&2; exit 130' INT TERM
-# First every row by its first seed, then the others.
+# First every row with its first seed, then with the others.
 for pass in first others; do
     while IFS=$'\t' read -r table job seconds seeds _ <&3; do
         case $table in '#'* | '') continue ;; esac

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Candidates a second of a search by the random strategy, from one second after the first result on, and the mean time
-# for which one occupies the GPU.
+# Measures candidates per second in a search with the random strategy, from one second after the first result on, and
+# the mean time for which a candidate occupies the GPU.
 #
-# SECONDS are those of the whole command; its start may take ten of them.
+# SECONDS is the time for the whole command, of which its start may take ten.
 # Usage: tests/measure/candidate_rate.sh SECONDS JOB... [-- OPTION...]      options of `sweetspot tune`
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Checks that a binary that a header ships takes the time that the header states. Each job is tuned for a short while,
-# its winner embedded and launched through name_launch by the final's protocol (tests/launch/time.cu), in three
-# processes, whose median counts. It holds where that lies within the stated interval, widened by 0.5%.
+# Checks that the binary in a header takes the time that the header states. Each job is tuned for a short while. Its
+# winner is embedded, and launched through name_launch by the final's protocol (tests/launch/time.cu) in three
+# processes. The median must lie within the stated interval, widened by 0.5%.
 #
 # Usage: tests/measure/embedded.sh [JOB...]        ten jobs without arguments
-# TIME: of each search (30s). Needs a GPU and nvcc. Ends with how many hold; the exit status is 1 when one does not.
+# TIME: for each search (30s). Needs a GPU and nvcc. Ends with the number of headers that are right; the exit status is
+# 1 if one is wrong.
 set -eu
 cd "$(dirname "$0")/../.."
 sweetspot=$PWD/${BIN:-out/bin}/sweetspot
@@ -29,7 +30,7 @@ for job; do
     sizes=$(sed -n 's/.*long long size\[\([0-9]*\)\]; double seconds, low.*/\1/p' "$header")
     list=
     for ((i = 0; i < sizes; i++)); do list="$list${list:+, }s[$i]"; done
-    echo "#define SIZES(s) $list" >"$folder/sizes.h" # nvcc would split what follows -D at commas
+    echo "#define SIZES(s) $list" >"$folder/sizes.h" # nvcc would split the argument of -D at commas
     nvcc -std=c++17 -O2 -I"$folder" -include "$folder/sizes.h" -DLOWER="$lower" -DUPPER="$upper" \
         -DHEADER="\"${name}_best.h\"" -D"${upper}_RUNTIME_API" tests/launch/time.cu "${header%.h}_binary.c" \
         -o "$folder/program"

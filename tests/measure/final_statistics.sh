@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# What the final says on a GPU, in counts: finals of five identical kernels under five names, finals of four such and
-# one that takes 2% longer; and finals while a second process loads the GPU. The kernels are
-# chains of dependent multiply-adds by one and zero, so that 2% more of them change the time alone.
-# tests/test_final_statistics.c has the same in simulation.
+# Counts the verdicts of finals on a GPU: finals of five identical kernels under five names, finals of four such kernels
+# and one that takes 2% longer, and finals while a second process loads the GPU. The kernels are chains of dependent
+# multiply-adds by one and zero, so 2% more of them change only the time. tests/test_final_statistics.c has the same in
+# simulation.
 #
 # Usage: tests/measure/final_statistics.sh [identical] [planted] [loaded] [gates]
-# Without arguments: the first three. `gates`: of one kernel under two names, and of one that takes 3% longer.
-# FINALS: of each of the first two, and gates of both kinds (100). LOADED: of the third (20). A final takes about a
-# second, most of it the start of a GPU worker.
+# Without arguments: the first three. `gates`: gates for one kernel under two names, and for one that takes 3% longer.
+# FINALS: number of finals for each of the first two, and of gates of both kinds (100). LOADED: number for the third
+# (20). A final takes about a second, most of which is the start of a GPU worker.
 set -eu
 cd "$(dirname "$0")/../.."
 sweetspot=$PWD/${BIN:-out/bin}/sweetspot
@@ -24,7 +24,7 @@ stop_load() {
 }
 trap 'stop_load; rm -rf "$folder"' EXIT
 
-# job NAME LENGTH PLANTED MEASURE [PART]: PLANTED takes one part in so many (50, which is 2%) longer, 0: none does.
+# job NAME LENGTH PLANTED MEASURE [PART]: The kernel PLANTED takes 1/PART longer (PART: 50, which is 2%); 0: none does.
 job() {
     cat >"$folder/$1.cu" <<END
 #ifndef NAME // the reference is compiled without parameters
@@ -61,8 +61,8 @@ measure = { $4 };
 END
 }
 
-# final JOB: one more final on what the job's store has. Its word is in $verdict: fastest, tied, undecided or, where
-# something else seemed to use the device, warned. Its winner is in $winner, who is tied in $tied.
+# final JOB: runs one more final on the job's store. $verdict gets the verdict: fastest, tied, undecided or, if
+# something else seemed to use the device, warned. $winner gets the winner, and $tied those that tie with it.
 final() {
     "$sweetspot" tune "$folder/$1.cfg" --store "$folder/$1.db" --cache "$folder/cache" --no-counters --no-checks -q \
         >"$folder/out" 2>"$folder/err" || { cat "$folder/out" "$folder/err" >&2; exit 1; }
@@ -112,7 +112,7 @@ for what; do
         final slower
         usual=$winner
         for ((i = 0; i < loaded; i++)); do
-            # From the beginning, or from the midst of the final on.
+            # The load begins before the final, or in the middle of it.
             (
                 [ $((i % 2)) -eq 0 ] || sleep 0.8
                 exec "$sweetspot" tune "$folder/load.cfg" --store "$folder/load.db" --cache "$folder/cache" \
@@ -135,7 +135,7 @@ for what; do
         ;;
     gates)
         job gate 4000 5 "$short" 33
-        # Held against the other name, whose configuration comes from a header.
+        # Compared with the other name, whose configuration comes from a header.
         echo '#define GATE_CONFIGURATION "NAME=1"' >"$folder/base.h"
         for name in 2 5; do
             grep -v '^current' "$folder/gate.cfg" >"$folder/part"

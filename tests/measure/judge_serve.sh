@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# How long `sweetspot judge --serve` takes for a kernel of about 1 ms, and how many verdicts it gives in a minute: new
-# source texts, one after the other, at three depths, and every fourth of them wrong. Needs a GPU.
+# Measures how long `sweetspot judge --serve` takes for a kernel of about 1 ms, and how many verdicts it gives per
+# minute. It gets new source texts, one after the other, at three depths; every fourth is wrong. Needs a GPU.
 #
-# Usage: tests/measure/judge_serve.sh [REQUESTS] [FOLDER]          of each depth (20); for jobs and cache (a fresh one)
+# Usage: tests/measure/judge_serve.sh [REQUESTS] [FOLDER]
+# REQUESTS: per depth (20). FOLDER: for jobs and cache (a fresh one).
 set -eu
 cd "$(dirname "$0")/../.."
 requests=${1:-20} folder=${2:-$(mktemp -d)} sweetspot=$PWD/${BIN:-out/bin}/sweetspot

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles a matrix product and a softmax with Triton and lets `sweetspot judge` look at the cubins, then at the PTX of
-# the product with one instruction changed. Needs python3 with torch and triton, and a GPU.
+# Compiles a matrix product and a softmax with Triton and lets `sweetspot judge` check the cubins, and then the
+# product's PTX with one instruction changed. Needs python3 with torch and triton, and a GPU.
 #
 # Usage: tests/measure/judge_triton.sh [FOLDER]        where the binaries and jobs are written (out/triton)
 set -eu
@@ -46,7 +46,7 @@ write(product, {'a': '*bf16', 'b': '*bf16', 'c': '*bf16', 'M': 'i32', 'N': 'i32'
 write(softmax, {'x': '*fp32', 'y': '*fp32', 'cols': 'i32'}, {'BLOCK': 4096}, {'num_warps': 8})
 END
 python3 kernels.py
-# The jobs say what is right, and in which order the arguments come. Block and shared memory come from the metadata.
+# The jobs define the correct results and the order of the arguments. Block and shared memory come from the metadata.
 cat >own.cu <<'END'
 #include <cuda_bf16.h>
 extern "C" __global__ void product(const __nv_bfloat16 *a, const __nv_bfloat16 *b, __nv_bfloat16 *c, int M, int N,

@@ -1,6 +1,6 @@
-// What is left after emptying the L2: a kernel reads some memory three times, the L2 is emptied one way, and a kernel
-// of the same form, `timed`, reads the memory again. tests/measure/l2_flush.sh runs it under ncu, which counts the
-// bytes that `timed` takes from DRAM; alone it prints times.
+// Measures how much data stays in the L2 after a flush. A kernel reads some memory three times, the L2 is flushed in
+// one of several ways, and a kernel of the same form, `timed`, reads the memory again. tests/measure/l2_flush.sh runs
+// the program under ncu, which counts the bytes that `timed` reads from DRAM. By itself the program prints times.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -60,7 +60,7 @@ static void empty(const struct memory *m, enum way way)
         before<false><<<m->blocks, 512>>>(m->flush, (i64)(2 * m->l2 / 16), m->sink);
         return;
     }
-    i64 n = (i64)(m->l2 / 4 * 5 / 16); // as tuner/gpu/support.c has it
+    i64 n = (i64)(m->l2 / 4 * 5 / 16); // as in tuner/gpu/support.c
     support_flush<<<m->blocks * 2, 256>>>(m->flush, n, m->sink);
     support_yield<<<m->blocks * 2, 256>>>(m->flush, n, m->sink);
 }
@@ -89,7 +89,7 @@ int main(void)
     CHECK(cudaGetDeviceProperties(&device, 0));
     m.l2 = (size_t)device.l2CacheSize;
     m.blocks = 4 * device.multiProcessorCount;
-    std::vector<u32> words(2 * m.l2 / 4); // not zeros, which could be compressed
+    std::vector<u32> words(2 * m.l2 / 4); // not zeros, because those could be compressed
     for (size_t i = 0; i < words.size(); i++) words[i] = (u32)i * 2654435761u + 2;
     CHECK(cudaMalloc(&m.flush, 2 * m.l2));
     CHECK(cudaMalloc(&m.data, 48 << 20));

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Compares nvcc's builds of the gallery's winners with NVRTC's. Each job is tuned for a short while, and after its
-# final nvcc's build of the winner, by the header's instructions, races NVRTC's. Prints a row per job: both times with
-# their 95% intervals, nvcc's over NVRTC's, and ptxas's figures for both (registers, bytes spilled, bytes of code; the
-# sum over a job's entries, of registers the most).
+# Compares nvcc's builds of the gallery's winners with NVRTC's. Each job is tuned for a short while. After its final,
+# nvcc builds the winner by the header's instructions, and both builds are timed against each other. Prints a row per
+# job: both times with their 95% intervals, the ratio of nvcc's to NVRTC's, and ptxas's figures for both: registers (the
+# maximum over a job's entries), bytes spilled and bytes of code (sums).
 #
 # Usage: tests/measure/nvcc_gap.sh [JOB...]        twelve jobs without arguments
-# TIME: of each search (15s). KEEP: a folder for the stores, which are deleted without it. Needs a GPU, nvcc and
+# TIME: for each search (15s). KEEP: a folder for the stores, which are otherwise deleted. Needs a GPU, nvcc and
 # python3. The exit status is 1 when a job has no race.
 set -eu
 cd "$(dirname "$0")/../.."

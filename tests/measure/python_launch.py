@@ -167,7 +167,7 @@ def try_torch(best, p):
         try:
             result = function()
             check(name, result is not False, "" if isinstance(result, bool) else str(result))
-        except Exception as error:  # whatever it is, the others are tried
+        except Exception as error:  # any failure: the others are still tried
             check(name, False, "%s: %s" % (type(error).__name__, str(error)[:500]))
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Records the demo's space again (tests/spaces/sgemm_2048_h200.json.gz): all configurations of configs/sgemm_2048.cfg on
-# an H200, with a final, exported with the hash of the template as it is now. Takes some three minutes. Ends with the
-# check that a header from the new recording is one of the present template.
+# an H200, with a final, exported with the hash of the present template. Takes some three minutes. Ends with the check
+# that a header from the new recording belongs to the present template.
 #
-# Usage: tests/measure/record_demo.sh [FILE]        FILE: what to write, by default the demo's recording
+# Usage: tests/measure/record_demo.sh [FILE]        FILE: output (default: the demo's recording)
 set -eu
 cd "$(dirname "$0")/../.."
 sweetspot=${BIN:-out/bin}/sweetspot job=configs/sgemm_2048.cfg

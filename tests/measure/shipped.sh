@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Records in configs/tuned by what each winner can be recognised ("identity"): hashes of its source, its job, and the
-# code that NVRTC makes of them for sm_90a. Only where the present job and sources make the same code under the same
-# conditions as those of the commit that was measured; the others lose their identity, and `header --shipped` refuses
-# them. No GPU is needed, but the version of NVRTC that made the winners.
+# Records each winner's "identity" in configs/tuned: hashes of its source, its job, and the code that NVRTC generates
+# from them for sm_90a. A winner gets an identity only if the present job and sources give the same code under the same
+# conditions as those of the measured commit. Others lose their identity, and `header --shipped` refuses them. Needs no
+# GPU, but the version of NVRTC that compiled the winners.
 #
-# Usage: tests/measure/shipped.sh                  after a change of templates or job files, and after tables.sh
+# Usage: tests/measure/shipped.sh                  after changes to templates or job files, and after tables.sh
 # BIN: the programs (make test-programs).
 set -eu
 cd "$(dirname "$0")/../.."
@@ -13,7 +13,7 @@ command -v jq >/dev/null || { echo "shipped.sh needs jq" >&2; exit 3; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# identify TREE NAME: "name source job code", nothing if the winner is not a configuration of the job.
+# identify TREE NAME: prints "name source job code", or nothing if the winner is not a configuration of the job.
 identify() {
     CACHE=$work/cache "$bin/shipped_build" $arch "$(find "$1/configs" -name "$2.cfg")"
 }
@@ -25,7 +25,7 @@ for file in configs/tuned/*.json; do
     if [ ! -d "$tree" ]; then
         mkdir "$tree"
         git archive "$commit" configs templates kernels examples | tar -xf - -C "$tree"
-        # The job language has lost this setting, which does not concern the code.
+        # The job language no longer has this setting, which does not affect the code.
         grep -rlE '\btie = ' "$tree/configs" | xargs -r sed -i -E 's/\btie = [^;]*;//'
     fi
     mkdir -p "$tree/configs/tuned"

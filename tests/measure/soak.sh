@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# A soak: one search over sane and hostile candidates mixed, for many minutes, in which nothing may grow or slow down.
-# Kernels that end or hang the GPU's context come in every 64th round of all modes (tests/hostile/hostile.cu), so that
-# workers live long enough to be looked at.
+# A soak test: one search of many minutes over a mix of sane and hostile candidates, in which nothing may grow or slow
+# down. Kernels that end or hang the GPU's context come only in every 64th round of all modes
+# (tests/hostile/hostile.cu), so that workers live long enough to be observed.
 #
-# Checked: at most 1 KB of resident memory a trial in the driver; none in workers (64 bytes a trial, the measurement's
-# grain); open descriptors and GPU memory flat; candidates a second in the last quarter within 3% of the first, over
-# rounds without such kernels. Prints a table, and "N passed, N failed, N skipped"; exit status 1 when a check fails.
+# Checks: resident memory grows by at most 1 KB per trial in the driver, and not at all in workers (64 bytes per trial,
+# the resolution of the measurement). Open descriptors and GPU memory stay constant. Candidates per second in the last
+# quarter are within 3% of the first, over rounds without such kernels. Prints a table, and "N passed, N failed, N
+# skipped"; exit status 1 when a check fails.
 #
 # Usage: tests/measure/soak.sh [SECONDS] [OPTION...]    (900) options of `sweetspot tune`
 # SOAK_DRY=1: scripted workers replace GPU and compiler (out/bin/fake_worker; make test-programs), to test the script
-# and the driver. The run then ends after 4,000 trials however fast the machine is, because the driver grows by about
-# 1 MB once (SQLite's page cache), which would count for too much in a run of few trials. Their speed is not judged.
+# and the driver. The run then ends after 4,000 trials on any machine: the driver grows once by about 1 MB (SQLite's
+# page cache), which would weigh too much in a run with few trials. The speed is not checked then.
 set -eu
 cd "$(dirname "$0")/../.."
 seconds=${1:-900}
@@ -34,7 +35,7 @@ else
     ends='MODE == \"HANG\" || MODE == \"TRAP\" || MODE == \"ASSERT_ADDRESS\" || MODE == \"READ_FAR\" ||'
     ends="$ends MODE == \\\"WRITE_FAR\\\""
 fi
-# The job of tests/jobs/hostile.cfg with a parameter more, which numbers the rounds, and with these modes.
+# The job of tests/jobs/hostile.cfg with these modes and an additional parameter that numbers the rounds.
 {
     awk '/^parameters/ {skip = 1} !skip {print} skip && /^\);/ {skip = 0}' tests/jobs/hostile.cfg |
         sed "s|\"../hostile/|\"$PWD/tests/hostile/|; s|MODE == ..TOO_MANY_THREADS.. ? 2048 : 256|256|"
@@ -70,7 +71,7 @@ def trials():
     except sqlite3.Error:
         return 0
 
-def gpu_memory():  # MB; none without nvidia-smi
+def gpu_memory():  # MB; None without nvidia-smi
     try:
         out = subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"],
                              capture_output=True, text=True, timeout=10, check=True).stdout
@@ -78,7 +79,7 @@ def gpu_memory():  # MB; none without nvidia-smi
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
 
-samples, workers = [], {}  # of the driver; pid -> (name, [(trials, bytes, descriptors)])
+samples, workers = [], {}  # samples of the driver; workers: pid -> (name, [(trials, bytes, descriptors)])
 pause = max(0.25, seconds / 360)
 while True:
     try:
@@ -124,7 +125,7 @@ print("\n| | measured | limit | held |\n|---|---|---|---|")
 def slope(points):
     return (points[-1][1] - points[0][1]) / max(1, points[-1][0] - points[0][0])
 
-def growth(points):  # bytes a trial, from the end of the first quarter to the end; half a MB besides may come once
+def growth(points):  # bytes per trial after the first quarter, less half a MB that may come once
     (trials, first), (last_trials, last) = points[len(points) // 4][:2], points[-1][:2]
     return max(0, last - first - once) / max(1, last_trials - trials)
 
@@ -143,7 +144,7 @@ for kind in kinds:
     opened = [life[-1][2] - life[len(life) // 4][2] for life in lives]
     line(f"{kind}: descriptors", f"{max(life[-1][2] for life in lives)}, {max(opened):+d}", "+0", max(opened) <= 0)
 
-# Descriptors and GPU memory come and go with workers: medians of the first and the last quarter.
+# Descriptors and GPU memory come and go with workers, so the medians of the first and the last quarter are compared.
 def quarters(values):
     n = max(1, len(values) // 4)
     return statistics.median(values[n // 2:n + n // 2]), statistics.median(values[-n:])
@@ -161,7 +162,7 @@ if used:
 else:
     print("| GPU memory | there is no nvidia-smi | | not measured |")
 
-# Gaps between results, both of rounds without kernels that end a worker.
+# Gaps between two results, both from rounds without kernels that end a worker.
 def calm(config):
     return int(dict(part.split("=", 1) for part in config.split(","))["ROUND"]) % 64 > 1
 

@@ -1,12 +1,12 @@
 # The tables of BENCHMARKS.md and README.md, for tables.sh: {"<marker>": "<lines>"}. Input: the documents of
 # docs/benchmarks, one after another. $rows: the text of benchmarks.tsv.
 
-# A figure with so many decimals, as text.
+# A figure with this many decimals, as text.
 def decimals($d):
   pow(10; $d) as $scale | (. * $scale | round) as $n | ($n / $scale | floor | tostring)
   + (if $d > 0 then "." + ("00000000" + ($n % $scale | tostring))[-$d:] else "" end);
 
-# Decimals of a figure with so many significant digits.
+# The number of decimals for this many significant digits.
 def digits($n): [$n - 1 - (log10 | floor), 0] | max;
 
 def shown_time:
@@ -27,13 +27,13 @@ def shown_problem:
 def library: {"cublas": "cuBLAS"}[.] // sub("^cublasLt"; "Lt");
 def library_in_full: if startswith("cublasLt") then "cublasLt's best" else library end;
 
-# The fastest library that ran in the final, or null.
+# The fastest library in the final, or null.
 def fastest: map(select(.trial == null and .ok and .ratio[0] != null)) | min_by(.ratio[0]);
 
-# What a run is identified by: rows of one machine, commit and form of the command share a letter.
+# The identity of a run. Rows with the same machine, commit and form of the command share a letter.
 def file_name: .job | split("/")[-1];
 def command_form:
-  . as $d | .command | sub(" --no-nvcc"; " --no-checks") # as it is called today
+  . as $d | .command | sub(" --no-nvcc"; " --no-checks") # today's name of the option
   | split($d.job + ".cfg") | join("JOB.cfg") | split("--time \($d.seconds)s") | join("--time S")
   | split("--seed \($d.seed)") | join("--seed N")
   | split(($d | file_name) + (if $d.first then "" else "_seed\($d.seed)" end) + ".db") | join("JOB.db");
@@ -41,7 +41,7 @@ def run_of:
   "\(.compare.device), driver \(.compare.driver), \(.compare.compiler), \(.cores) cores; commit \(.commit); \(.date);\n"
   + "`\(command_form | split(" --store") | join("\n--store"))`";
 
-# Rows are lists of cells; a column without any is left out.
+# Rows are lists of cells. Empty columns are left out.
 def table_of($header; $rows):
   if $rows == [] then "Not measured yet." else
     [range($header | length) | select(. as $column | $rows | any(.[$column] != ""))] as $columns
@@ -59,7 +59,7 @@ def table_of($header; $rows):
 | (reduce ($rows[].runs[] | run_of) as $run ([]; if index([$run]) then . else . + [$run] end)) as $runs
 | ("ABCDEFGHIJKLMNOPQRSTUVWXYZ" / "") as $letters
 
-# One line a problem: {table, readme, line of BENCHMARKS, line of README}.
+# One line per problem: {table, readme, line of BENCHMARKS, line of README}.
 | [$rows[] | . as $row | .runs[0] as $first | $first.compare.problems | to_entries[] | .key as $p | .value
    | (.entries[] | select(.winner)) as $winner | (.entries | fastest) as $library
    | ([$row.runs[1:][] | .compare.problems[$p].entries | fastest | if . then .ratio[0] | decimals(3) else "-" end]

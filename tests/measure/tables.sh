@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The tables of BENCHMARKS.md and README.md from the figures in docs/benchmarks, between the markers
-# `<!-- table NAME -->` and `<!-- end of table -->`. What they say is in tables.jq.
+# Writes the tables of BENCHMARKS.md and README.md from the figures in docs/benchmarks, between the markers
+# `<!-- table NAME -->` and `<!-- end of table -->`. tables.jq defines their contents.
 #
 # The winners of the same files go to configs/tuned, where searches begin with them.
 #
 # Usage: tests/measure/tables.sh                  rewrites the tables and the winners (`make benchmarks`)
-#        tests/measure/tables.sh check            fails and shows the difference where a table is not what the files say
-#        tests/measure/tables.sh add FILE...      takes results of benchmarks.sh into docs/benchmarks
-# TREE: the folder of the documents (the source tree).
+#        tests/measure/tables.sh check            fails and shows the difference if a table does not match the files
+#        tests/measure/tables.sh add FILE...      adds results of benchmarks.sh to docs/benchmarks
+# TREE: the folder of the documents (default: the source tree).
 set -eu
 cd "$(dirname "$0")/../.."
 here=$PWD/tests/measure
@@ -16,7 +16,7 @@ command -v jq >/dev/null || { echo "tables.sh needs jq" >&2; exit 3; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Of a result: what compare says but for the figures from the search, and how many candidates there were.
+# Keeps compare's part of a result, without the figures from the search, and the number of candidates.
 add() {
     local file
     for file; do
@@ -31,7 +31,7 @@ add() {
     done
 }
 
-# fill DOCUMENT: with its tables as they should be, on standard output.
+# fill DOCUMENT: prints the document with its tables up to date.
 fill() {
     local line='' skip=
     while IFS= read -r line; do
@@ -52,8 +52,8 @@ fill() {
     [ -z "$skip" ] || { echo "$1: a table has no end" >&2; return 1; }
 }
 
-# winner FILE OLD: of a result, as configs/tuned has it; the same winner in OLD keeps its identity (shipped.sh). Nothing
-# where the result has a kernel for each problem.
+# winner FILE OLD: prints a result's winner in the form of configs/tuned. If OLD has the same winner, its identity is
+# kept (shipped.sh). Prints nothing if the result has a kernel for each problem.
 winner() {
     jq --indent 1 --slurpfile old "$2" '($old[0].winners[0] // {}) as $known | if .compare.configuration then {
         format: "sweetspot-tuned", version: 1, job: .compare.job, winners: [{

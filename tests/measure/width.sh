@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# What the driver can hold: searches with 1, 8, 64 and 256 GPUs that only let time pass (tests/timed_answers.h: a
-# synthetic landscape, 0.3 s a candidate, compiled at once). BY=agents: nodes of up to 8 GPUs, each one process that
-# speaks sweetspot-node's protocol (tests/timed_node.c). BY=processes: a process for each GPU (tests/timed_worker.c).
-# For each number, of what came after the first five seconds: candidates a second, and as a multiple of one GPU's; the
-# driver's processor time for each candidate, and its share of a core. Its memory after a third and at the end.
+# Measures how many GPUs the driver can serve: searches with 1, 8, 64 and 256 GPUs that only let time pass
+# (tests/timed_answers.h: a synthetic landscape, 0.3 s per candidate, no compile time). BY=agents: nodes of up to 8
+# GPUs, each one process with sweetspot-node's protocol (tests/timed_node.c). BY=processes: a process per GPU
+# (tests/timed_worker.c). Prints for each number of GPUs, without the first five seconds: candidates per second, also as
+# a multiple of one GPU's rate; the driver's processor time per candidate, and its share of a core; its memory after a
+# third and at the end.
 #
 # Usage: tests/measure/width.sh [TUNE OPTION...]
 # GPUS="1 8 64 256"  SECONDS_EACH=30  JOB=configs/sgemm.cfg  TIMED_TRIAL, TIMED_SPREAD: timed_answers.h
@@ -16,7 +17,7 @@ mkdir -p "$folder"
 trap 'rm -rf "$folder"' EXIT
 ticks=$(getconf CLK_TCK)
 
-# The options that make so many GPUs.
+# The options for this many GPUs.
 workers() {
     case ${BY:=agents} in
     agents)
@@ -35,7 +36,7 @@ workers() {
     esac
 }
 
-# Of the driver, while it runs: "seconds seconds-of-processor KiB", once every half second.
+# Prints "seconds seconds-of-processor KiB" of the driver every half second while it runs.
 watch_driver() {
     while [ -r "/proc/$1/stat" ]; do
         echo "$(date +%s.%N) $(sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f12,13) $(sed -n \

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A long search with 64 worker processes on eight nodes (sweetspot-node, tests/timed_worker.c) in which things go wrong
-# at random: workers die, hang and send garbage, and an agent is killed every few seconds. Trials take 10 ms, so that
-# there are 100,000 of them soon.
+# A long search with 64 worker processes on eight nodes (sweetspot-node, tests/timed_worker.c) with random faults:
+# workers die, hang and send garbage, and an agent is killed every few seconds. Trials take 10 ms, so that 100,000 of
+# them do not take long.
 #
-# Checked: the search ends with as many trials as it was to make, each configuration once; each kind of fault happened;
-# the driver's memory grows by at most 1 KB a trial after the first third. Prints a table, and "N passed, N failed, N
+# Checks: the search ends with the requested number of trials, each configuration once; each kind of fault happened; the
+# driver's memory grows by at most 1 KB per trial after the first third. Prints a table, and "N passed, N failed, N
 # skipped"; exit status 1 when a check fails.
 #
 # Usage: tests/measure/width_faults.sh [TRIALS] [TUNE OPTION...]    (100000)
@@ -23,7 +23,7 @@ driver=
 trap '[ -z "$driver" ] || kill "$driver" 2>/dev/null || true; rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM
 
-# The job of configs/sgemm.cfg, whose kernels are late after a second.
+# The job of configs/sgemm.cfg with a timeout of a second.
 {
     grep -v '^@include' configs/sgemm.cfg
     sed "s|\"../templates/|\"$PWD/templates/|" configs/sgemm.inc
@@ -46,10 +46,10 @@ def stored():
     try:
         with sqlite3.connect(f"file:{folder}/store.db?mode=ro", uri=True) as db:
             return db.execute("SELECT count(*) FROM trials").fetchone()[0]
-    except sqlite3.Error: # it is not there yet
+    except sqlite3.Error: # the store does not exist yet
         return 0
 
-# Lines of the log; a trial's own line repeats what was said of its worker.
+# The number of matching lines in the log. A trial's own line repeats the message about its worker.
 def told(what, trial=False):
     return sum(bool(re.search(what, line)) for line in log if trial == bool(re.search(r"\btrial \d", line)))
 

@@ -18,13 +18,13 @@
 
 enum { FAULTS_IN_A_SCENE = 8, JUMPING_RUNS = 3, FOR_EVER = 1000000 };
 
-// What can befall an operation; by file_op_text.
+// Possible faults of each operation, in the order of file_op_text.
 static const char *const faults[FILE_OP_COUNT][5] = {
     {"ENOSPC", "EIO", "EINTR", "short", NULL}, {"EIO", "ENOSPC", NULL}, {"EIO", "ENOSPC", "EINTR", NULL},
     {"EIO", "ENOSPC", "EINTR", NULL},          {"EIO", "ENOSPC", NULL}, {"EIO", NULL},
 };
 
-// A disturbed run ended by itself: with what it says, and with everything if it says that all is well.
+// Checks a disturbed run that ended by itself: it must give a reason, or have every trial if its exit status is 0.
 static bool check_end(struct scene *s, int status)
 {
     autofree char *said = file_read(s->folder, "stderr");
@@ -41,7 +41,7 @@ static bool check_end(struct scene *s, int status)
     return true;
 }
 
-// A run that finished all the same starts again, so that every fault meets a run that has something to do.
+// If a run finished in spite of a fault, starts a new one, so that every fault meets a run that has work left.
 static bool begin_again(struct scene *s)
 {
     autofree char *path = text_format("%s/measured", s->folder);
@@ -56,7 +56,8 @@ static bool begin_again(struct scene *s)
     return fine;
 }
 
-// One operation in two fails alone, the others with all that follow. Some faults do no harm, and some end the run.
+// Every second fault affects a single operation, the others also all operations after it. Some faults do no harm, and
+// some end the run.
 void attack_io(struct scene *s)
 {
     for (int i = 0; i < FAULTS_IN_A_SCENE; i++) {
@@ -84,7 +85,7 @@ void attack_io(struct scene *s)
     scene_complete(s);
 }
 
-// A file system of its own for the run, of `bytes`; seen by this process and its children alone.
+// Mounts a file system of `bytes` bytes for the run, which only this process and its children see.
 static bool mount_small(const struct scene *s, size_t bytes)
 {
     char options[64];
@@ -96,8 +97,8 @@ static bool mount_small(const struct scene *s, size_t bytes)
     return true;
 }
 
-// The disk fills up under the run; then there is room, and the same command resumes. Every third time, and where
-// nothing can be mounted, a limit on the size of files takes the disk's place.
+// The disk fills up during the run. Then it is enlarged, and the same command resumes. Every third time, and if nothing
+// can be mounted, a limit on the size of files is used instead.
 void attack_disk(struct scene *s)
 {
     size_t bytes = 32768 + (size_t)random_below(&s->random, 700000);
@@ -113,7 +114,7 @@ void attack_disk(struct scene *s)
 }
 
 // The wall clock jumps by up to two years in driver and workers; the first runs are also killed. A run has a time limit
-// of ten minutes, which no jump may reach.
+// of ten minutes, which jumps must not trigger.
 void attack_clock(struct scene *s)
 {
     for (int i = 0; i < JUMPING_RUNS && !*s->failure; i++) {

@@ -1,5 +1,5 @@
-// A node that lies (tests/lying_node.c) and an honest one: the run ends as if the liar were not there, and no file
-// that the liar chooses reaches the other node.
+// A node that sends false messages (tests/lying_node.c) and an honest one: the run ends as it would without the first
+// node, and no file that this node names reaches the other one.
 #include "tests/torture/attacks.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ void attack_node(struct scene *s)
     char *lie = text_format(lies[random_below(&s->random, LIES)], (int)random_below(&s->random, FRAMES_MOST)),
          *secret = text_format("%s/secret", s->run), *pool = text_format("%s/nodes.cfg", s->run),
          *here = realpath(".", NULL);
-    if (!strncmp(lie, "path ", 5)) { // of the driver's
+    if (!strncmp(lie, "path ", 5)) { // a path of the driver's
         free(lie);
         lie = text_format("path %s/%s", here, secret);
     }

@@ -1,6 +1,6 @@
-// Power cuts. A run keeps a journal of what it did to its files; for random instants of it the disk is made up as a
-// power failure leaves it. The store must be whole there, and hold a beginning of what was committed: at least all that
-// was committed before the log was last synced, which is what SQLite promises for synchronous = NORMAL.
+// Power cuts. A run keeps a journal of its operations on files. For random moments in it, the disk is reconstructed as
+// a power failure would leave it. The store must be intact, and contain the first of the committed trials: at least all
+// that were committed before the last sync of the log, as SQLite promises for synchronous = NORMAL.
 #include "tests/torture/attacks.h"
 
 #include <signal.h>
@@ -21,7 +21,7 @@ enum { CUTS_IN_A_SCENE = 24, GONE_ON_WITH = 12 };
 static const char *const loss_text[LOSS_COUNT] = {"nothing", "all unsynced", "the latest", "some writes",
                                                   "some sectors"};
 
-// The first row of a query, which must be "ok" or no row at all.
+// Whether the first row of a query is "ok", or there is no row.
 static bool is_sound(const char *path, const char *query, char *message, size_t size)
 {
     sqlite3 *db = NULL;
@@ -37,7 +37,7 @@ static bool is_sound(const char *path, const char *query, char *message, size_t 
     return sound;
 }
 
-// The trials on the disk after a loss. False with a failure when the store is not whole.
+// Reads the trials on the disk after a loss. False, with a failure, if the store is damaged.
 static bool read_disk(struct scene *s, const struct power_disk *disk, size_t operations, enum loss loss,
                       struct known_trials *known)
 {
@@ -58,7 +58,7 @@ static bool read_disk(struct scene *s, const struct power_disk *disk, size_t ope
     return sound;
 }
 
-// What is there is a beginning of what was committed, no shorter than what was synced.
+// Checks that the trials left are the first of the committed ones, and at least all that were synced.
 static void compare(struct scene *s, size_t operations, enum loss loss, const struct known_trials *before,
                     const struct known_trials *synced, const struct known_trials *left)
 {
@@ -77,7 +77,7 @@ static void compare(struct scene *s, size_t operations, enum loss loss, const st
     }
 }
 
-// The same command on what the power failure left.
+// Runs the same command on the disk that the power failure left.
 static void go_on(struct scene *s, const struct power_disk *disk, size_t operations, enum loss loss)
 {
     file_remove_folder(s->run);
@@ -119,11 +119,11 @@ static void cut(struct scene *s, const struct power_disk *disk, bool on)
 void attack_power(struct scene *s)
 {
     scene_layer(s, "power_cut.so");
-    if (random_next(&s->random) & 1) { // interrupted once, then resumed: the log is moved twice
+    if (random_next(&s->random) & 1) { // interrupted once, then resumed: the log is checkpointed twice
         pid_t driver = scene_start(s, -1);
         if (!scene_sleep(driver, expected_ends[s->job].seconds * random_unit(&s->random))) kill(driver, SIGTERM);
         int status = scene_wait(s, driver);
-        bool begun = WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM; // before it watches for the signal
+        bool begun = WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM; // before it handles the signal
         if (!begun && (!WIFEXITED(status) || (WEXITSTATUS(status) && WEXITSTATUS(status) != EXIT_SIGNAL + SIGTERM)))
             scene_fail(s, "interrupted, it ended with status %d", status);
     }

@@ -16,14 +16,13 @@
 
 enum { KILLS_IN_A_SCENE = 24, STOPS_IN_A_RUN = 4 };
 
-// A random moment of a run, in seconds from its start; early ones are likelier, since a run that is resumed has less to
-// do.
+// A random moment of a run, in seconds from its start. Early ones are likelier, because a resumed run has less to do.
 static double moment(struct scene *s)
 {
     return expected_ends[s->job].seconds * random_unit(&s->random) * random_unit(&s->random);
 }
 
-// Kills one worker, which must cost no candidate. Whether it hit.
+// Kills one worker, which must cost no candidate. Whether a worker was killed.
 static bool kill_worker(struct scene *s, pid_t driver)
 {
     pid_t worker = scene_worker(s, driver);
@@ -35,8 +34,8 @@ static bool struck(int status)
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
-// Every second driver is killed in the middle of an operation on a file of its run, the others at any moment. One
-// worker dies before it: a candidate that takes two with it would be to blame.
+// Every second driver is killed in the middle of an operation on a file of its run, the others at any moment. Only one
+// worker is killed before that, because a candidate that ends two workers is blamed.
 void attack_kill(struct scene *s)
 {
     for (int kills = 0; kills < KILLS_IN_A_SCENE && !*s->failure;) {
@@ -71,7 +70,7 @@ void attack_kill(struct scene *s)
 void attack_workers(struct scene *s)
 {
     enum { KILLS = 5 };
-    static const char *const phases[] = {"none", "helper", "job", "final"}; // that take two seconds, twice
+    static const char *const phases[] = {"none", "helper", "job", "final"}; // phases that take two seconds, twice
     const char *phase = phases[random_below(&s->random, sizeof phases / sizeof *phases)];
     scene_give(s, text_format("FAKE_FAULT=%s:slow:2", phase));
     double seconds = expected_ends[s->job].seconds + (strcmp(phase, "none") ? 4 : 0);
@@ -88,7 +87,7 @@ void attack_workers(struct scene *s)
 
 void attack_stop(struct scene *s)
 {
-    bool for_good = random_below(&s->random, 12) == 0; // a worker, which must then be replaced
+    bool for_good = random_below(&s->random, 12) == 0; // stops a worker for good, which must be replaced
     pid_t driver = scene_start(s, -1), left = 0;
     int blows = 0;
     for (int i = 0; i < (for_good ? 1 : STOPS_IN_A_RUN) && !scene_sleep(driver, moment(s)); i++) {
@@ -111,7 +110,7 @@ void attack_stop(struct scene *s)
     s->details[for_good] += blows;
 }
 
-// Reads what is drawn until the moment comes or the driver ends. Whether it still runs.
+// Reads the output until the moment comes or the driver ends. Whether the driver still runs.
 static bool watch(int terminal, pid_t driver, double seconds)
 {
     char drawn[4096];
@@ -140,7 +139,7 @@ void attack_terminal(struct scene *s)
     int status = scene_wait(s, driver);
     bool ended = WIFEXITED(status) && (!WEXITSTATUS(status) || WEXITSTATUS(status) == EXIT_SIGNAL + SIGHUP);
     autofree char *events = file_read(s->folder, "events");
-    // Before it watches for the signal, it has begun nothing.
+    // If the signal came before the driver handles it, nothing may have begun.
     ended |= WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP && (!events || !*events);
     if (!ended) scene_fail(s, "its terminal closed, it ended with status %d", status);
     if (scene_check(s) && scene_complete(s)) s->passed += ran;

@@ -1,17 +1,17 @@
-// The attacks of `make torture`. Each is a function that disturbs runs in a scene, counts the blows that the run stood
-// in scene.passed, and stops at the first promise that does not hold.
+// The attacks of `make torture`. Each is a function that disturbs runs in a scene, counts the blows that the run
+// survived in scene.passed, and stops at the first broken promise.
 #pragma once
 
 #include "tests/torture/scene.h"
 
 struct attack {
     const char *name;
-    int blows; // of a whole `make torture`
+    int blows; // number of blows in a whole `make torture`
     void (*run)(struct scene *);
-    bool long_job, replays; // on 400 configurations; every eighth scene on a recorded space
+    bool long_job, replays; // long_job: 400 configurations; replays: every eighth scene is on a recorded space
     const char *what;
-    const char *worst;          // what scene.worst counts; NULL: nothing
-    const char *first, *second; // what scene.details count; NULL: nothing
+    const char *worst;          // the meaning of scene.worst; NULL: unused
+    const char *first, *second; // the meanings of scene.details; NULL: unused
 };
 
 void attack_kill(struct scene *);

@@ -1,11 +1,11 @@
-// A layer under driver and workers in which the wall clock jumps, back and forth, by up to two years; the monotonic
-// clock stays as it is. $CLOCK_JUMPS: the seed.
+// A layer for driver and workers in which the wall clock jumps back and forth by up to two years. The monotonic clock
+// is not changed. $CLOCK_JUMPS: the seed.
 #include "tests/torture/layer.h"
 
 #include <sys/time.h>
 #include <time.h>
 
-// By how much the wall clock is wrong now. About one in eight questions finds that it has jumped.
+// The present error of the wall clock. It changes with about one in eight calls.
 static time_t jump(void)
 {
     static const time_t leaps[] = {-63072000, -86400, -3600, -60, -1, 0, 1, 60, 3600, 86400, 63072000};

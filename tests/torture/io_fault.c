@@ -1,9 +1,9 @@
-// A layer under the driver that makes an operation on a file of the run fail, or kills the driver there.
+// A layer for the driver that makes operations on files of the run fail, or kills the driver there.
 //
 // $IO_FAULT is "OP:KIND:N:COUNT". OP: write, sync, open, truncate, rename, unlink (link counts as rename), or any.
-// KIND: ENOSPC, EIO, EINTR, short (half is written), kill (the process, after half of it). From the N-th such operation
-// on (1: the first) COUNT of them are struck. What was struck is appended to the file $IO_TOLD, and at the end how many
-// operations of each kind there were.
+// KIND: ENOSPC, EIO, EINTR, short (half is written), kill (kills the process after half is written). The fault affects
+// COUNT operations from the N-th on (1: the first). Affected operations are appended to the file $IO_TOLD, and at the
+// end the number of operations of each kind.
 #include "tests/torture/layer.h"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ __attribute__((destructor)) static void tell_counts(void)
     for (int i = 0; i < OP_COUNT; i++) tell("count %s %ld\n", op_text[i], done[i]);
 }
 
-// What befalls this operation: a kind's number, 0 for nothing. errno is set for those that fail.
+// The fault of this operation: a kind's number, or 0 for none. errno is set for those that fail.
 static int suffer(enum op op, const char *file)
 {
     static char wanted[16], kind[16];

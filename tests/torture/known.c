@@ -1,4 +1,4 @@
-// What a store holds: its trials by configuration. See scene.h.
+// The contents of a store: its trials by configuration. See scene.h.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

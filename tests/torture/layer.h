@@ -1,5 +1,5 @@
-// What the layers share that stand between the driver and the C library (LD_PRELOAD): which calls concern a file of
-// the run, and the functions that they replace. The workers inherit the layers and are left alone.
+// Shared by the layers between the driver and the C library (LD_PRELOAD): the calls that concern a file of the run, and
+// the functions that they replace. The workers inherit the layers but are not affected.
 #pragma once
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ static inline void *layer_behind(const char *name)
     return function;
 }
 
-// $TORTURE_FOLDER, absolute; NULL: this process is left alone.
+// $TORTURE_FOLDER, absolute; NULL: this process is not affected.
 static inline const char *layer_folder(void)
 {
     static const char *folder;
@@ -32,7 +32,7 @@ static inline const char *layer_folder(void)
     return folder;
 }
 
-// The path in the folder, or NULL where it lies elsewhere. In `room`.
+// The path relative to the folder, or NULL if it lies elsewhere. Stored in `room`.
 static inline const char *layer_path(const char *path, char room[PATH_MAX])
 {
     const char *folder = layer_folder();
@@ -45,7 +45,7 @@ static inline const char *layer_path(const char *path, char room[PATH_MAX])
     return room[length] ? room + length + 1 : ".";
 }
 
-// The same for a descriptor, by the name that the file has now.
+// The same for a descriptor, by the file's present name.
 static inline const char *layer_file(int fd, char room[PATH_MAX])
 {
     char link[64], target[PATH_MAX];

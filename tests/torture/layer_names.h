@@ -1,5 +1,5 @@
-// The calls that the C library has under two names, or with a mode that only new files need. A layer includes this file
-// after its own open_file, pwrite and ftruncate.
+// Calls that the C library has under two names, or that have a mode argument only for new files. A layer includes this
+// file after its own open_file, pwrite and ftruncate.
 #pragma once
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// A layer under the driver that keeps a journal of every operation on files of the run ($POWER_JOURNAL), so that the
-// disk as a power failure leaves it can be made up afterwards, for every instant: see power_disk.c.
+// A layer for the driver that keeps a journal of every operation on files of the run ($POWER_JOURNAL). power_disk.c
+// uses it to reconstruct the disk that a power failure at any moment would leave.
 #include "tests/torture/power_cut.h"
 #include "tests/torture/layer.h"
 

@@ -1,5 +1,5 @@
-// The journal of what a driver did to the files of its run, as the layer power_cut.c writes it and power_disk.c reads
-// it: a header, the file's path in the folder, and the bytes or the other path.
+// The journal of a driver's operations on the files of its run, which the layer power_cut.c writes and power_disk.c
+// reads. An entry has a header, the file's path in the folder, and the bytes or the second path.
 #pragma once
 
 #include <stdint.h>
@@ -8,7 +8,7 @@ enum power_op { POWER_CREATE, POWER_WRITE, POWER_TRUNCATE, POWER_SYNC, POWER_REN
 
 struct power_record {
     uint32_t op;
-    uint32_t path; // its length
+    uint32_t path; // length of the path
     uint64_t offset;
-    uint64_t size; // of what follows the path
+    uint64_t size; // length of the data after the path
 };

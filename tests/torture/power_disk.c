@@ -1,4 +1,4 @@
-// See power_disk.h. A file is kept by number, since its names change.
+// See power_disk.h. Files are identified by numbers, because their names change.
 #include "tests/torture/power_disk.h"
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ enum { SECTOR = 512, FILES_MAX = 256, NAMES_MAX = 256 };
 
 struct operation {
     enum power_op op;
-    char *path, *other; // other: of rename and link
+    char *path, *other; // other: for rename and link
     uint64_t offset, size;
     const unsigned char *bytes;
 };
@@ -31,13 +31,13 @@ struct content {
     size_t size, room;
 };
 
-// The names of a folder: which file each one means.
+// The names in a folder, with the file that each one means.
 struct names {
     struct {
         const char *name; // NULL: free
         int file;
     } all[NAMES_MAX];
-    int files; // how many files there have been
+    int files; // number of files so far
 };
 
 static char *part(const unsigned char *bytes, size_t size)
@@ -116,7 +116,7 @@ static bool of_names(enum power_op op)
     return op == POWER_CREATE || op == POWER_RENAME || op == POWER_LINK || op == POWER_UNLINK;
 }
 
-// Carries out an operation on names.
+// Applies an operation on names.
 static void change_names(struct names *names, const struct operation *o)
 {
     int i = find_name(names, o->path);
@@ -159,7 +159,7 @@ static void apply_sectors(struct content *c, const struct operation *o, struct r
     }
 }
 
-// The file of an operation on contents, by the names at that time; -1: it was there before the journal began.
+// The file of each operation, by the names at that time; -1: a file from before the journal began.
 static int *files_of(const struct power_disk *disk, size_t operations)
 {
     int *files = memory_new(operations, sizeof *files);

@@ -1,5 +1,5 @@
-// See scene.h. The store is read from a copy, so that looking at it neither moves its log into it nor deletes the log:
-// the next run finds exactly what the last one left.
+// See scene.h. The store is read from a copy, because reading the store itself would move its log into it and delete
+// the log. The next run must find exactly the files that the last one left.
 #include "tests/torture/scene.h"
 
 #include <fcntl.h>
@@ -210,7 +210,7 @@ bool scene_said(const struct scene *s, const char *words)
     return text && strstr(text, words);
 }
 
-// Every trial of an event must be in the store, under the same number.
+// Checks that every trial of an event is in the store under the same number.
 static bool check_events(struct scene *s, const struct known_trials *now)
 {
     char *text = file_read(s->folder, "events"), *next;
@@ -238,7 +238,7 @@ static bool check_events(struct scene *s, const struct known_trials *now)
     return fine;
 }
 
-// Nothing that the store held at the last check may have been measured since.
+// Checks that no trial that was in the store at the last check has been measured since.
 static bool check_log(struct scene *s)
 {
     char *text = file_read(s->folder, "measured"), *next;
@@ -320,7 +320,7 @@ bool scene_complete(struct scene *s)
     if (*s->failure || !scene_check(s)) return false;
     find_winner(s, winner, sizeof winner);
     const struct expected_end *end = &expected_ends[s->job];
-    if (!end->trials.count) return true; // it is what is learned from
+    if (!end->trials.count) return true; // this run defines the expected end
     if (s->known.count != end->trials.count)
         return scene_fail(s, "%zu trials in the end, not %zu", s->known.count, end->trials.count);
     if (strcmp(winner, end->winner)) return scene_fail(s, "the winner is %s, not %s", winner, end->winner);

@@ -1,5 +1,5 @@
-// One run under attack: its folder, its driver, and what is known of it. Every attack of `make torture` starts the same
-// command in a scene, disturbs it, and asks the scene whether the promises still hold:
+// One run under attack: its folder, its driver, and its known state. Every attack of `make torture` starts the same
+// command in a scene, disturbs it, and checks with the scene that the promises still hold:
 //
 // - every trial that the store held stays there, with the same number, status and time, and is not measured again;
 // - every trial that an event reported is in the store;
@@ -16,18 +16,18 @@
 
 enum { FAILURE_MAX = 2048, RUN_SECONDS = 60, ENVIRONMENT_MAX = 16, DETAIL_COUNT = 2 };
 
-// What is run: scripted workers (tests/fake_worker.c) on 34 configurations, each better than the one before, or on 400;
-// or a recorded space.
+// The job of a run: scripted workers (tests/fake_worker.c) on 34 configurations, each better than the previous one, or
+// on 400; or a recorded space.
 enum scene_job { JOB_SCRIPTED, JOB_LONG, JOB_REPLAYED, JOB_COUNT };
 
-// Operations that the layer io_fault.c tells apart.
+// Kinds of operations that the layer io_fault.c distinguishes.
 enum { FILE_OP_COUNT = 6 };
 extern const char *const file_op_text[FILE_OP_COUNT];
 
 struct known_trial {
     int64_t id;
     int status;
-    size_t problems; // with figures
+    size_t problems; // number of problems with figures
     double objective;
     char *config;
 };
@@ -37,12 +37,12 @@ struct known_trials {
     size_t count;
 };
 
-// How the run ends when nothing disturbs it.
+// The end of an undisturbed run.
 struct expected_end {
     struct known_trials trials;
     char winner[256];               // the configuration
-    double seconds;                 // how long it takes
-    long operations[FILE_OP_COUNT]; // on files of the run, by the driver
+    double seconds;                 // duration
+    long operations[FILE_OP_COUNT]; // the driver's operations on files of the run
 };
 extern struct expected_end expected_ends[JOB_COUNT];
 
@@ -51,51 +51,51 @@ struct scene {
     uint64_t seed;
     enum scene_job job;
     struct random random;
-    char *folder;              // events, messages, what the workers measured
-    char *run;                 // in it: the job and the store
-    const char *pool;          // --pool; NULL: workers of the driver
+    char *folder;              // has events, messages, and the workers' log
+    char *run;                 // a folder in it, with the job and the store
+    const char *pool;          // --pool; NULL: the driver's own workers
     size_t file_limit;         // bytes; 0: none
-    struct known_trials known; // after the last check
+    struct known_trials known; // at the last check
     long noted;                // bytes of the workers' log at the last check
-    int passed;                // blows that it stood
+    int passed;                // blows that the run survived
     int skipped;
-    int worst;                          // the most that a blow cost, by the word in the attack's row
-    int details[DETAIL_COUNT];          // what else the attack counts, by the words in its row
+    int worst;                          // the largest cost of a blow; the attack's row has its meaning
+    int details[DETAIL_COUNT];          // other counts of the attack; its row has their meanings
     char failure[FAILURE_MAX];          // "" while every promise holds
-    const char *given[ENVIRONMENT_MAX]; // more of the environment of runs to come: "NAME=value"
+    const char *given[ENVIRONMENT_MAX]; // additional environment for later runs: "NAME=value"
 };
 
-// Sets the folder up: empty but for the job.
+// Creates the folder, which contains only the job.
 void scene_begin(struct scene *, const char *attack, uint64_t seed, enum scene_job);
-// Frees what it holds. Removes the folder unless there was a failure.
+// Frees the scene's memory. Removes the folder unless there was a failure.
 void scene_end(struct scene *);
-// As printf. Keeps the first failure. Returns false.
+// Arguments as for printf. Keeps the first failure. Returns false.
 bool scene_fail(struct scene *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Writes the job into <folder>/run.
 void scene_write_job(const struct scene *);
-// Sets NAME=value for runs to come, malloc'ed; NULL forgets all.
+// Sets NAME=value (malloc'ed) for later runs; NULL removes all.
 void scene_give(struct scene *, char *assignment);
-// Later runs have the layer (a file in the programs' folder) under the driver.
+// Later runs load the layer, a shared library in the programs' folder, with LD_PRELOAD.
 void scene_layer(struct scene *, const char *layer);
-// Starts the command. Events go to <folder>/events, messages to <folder>/stderr, or to the descriptor `terminal`
-// where it is not -1: the controlling terminal.
+// Starts the command. Events go to <folder>/events, messages to <folder>/stderr or, if `terminal` is not -1, to this
+// descriptor, which becomes the controlling terminal.
 pid_t scene_start(struct scene *, int terminal);
-// Waits until the driver has ended and says how (waitpid's status). Kills it after RUN_SECONDS, which is a failure.
+// Waits until the driver has ended and returns waitpid's status. Kills it after RUN_SECONDS, which is a failure.
 int scene_wait(struct scene *, pid_t);
-// One of the driver's children; 0: it has none now.
+// One of the driver's children, or 0 if it has none now.
 pid_t scene_worker(struct scene *, pid_t driver);
-// Sleeps; returns early, and true, when the driver ends meanwhile (it is not waited for).
+// Sleeps. If the driver ends meanwhile, returns true early, without reaping it.
 bool scene_sleep(pid_t driver, double seconds);
 
-// Do the promises hold, now that no driver runs?
+// Whether the promises hold. No driver may run.
 bool scene_check(struct scene *);
-// Runs the command to its end, which must be the undisturbed run's, and checks.
+// Runs the command to its end, which must be that of the undisturbed run, and checks the promises.
 bool scene_complete(struct scene *);
-// The last run's standard error holds the words.
+// Whether the last run's standard error contains the words.
 bool scene_said(const struct scene *, const char *words);
 
-// The trials of a store file; its log is read with it. False with a message. No file: no trials.
+// Reads the trials of a store file, including its log. False with a message on failure. A missing file has no trials.
 bool known_read(struct known_trials *, const char *path, char *message, size_t size);
 void known_free(struct known_trials *);
 // The trial of a configuration, or NULL.
@@ -103,5 +103,5 @@ const struct known_trial *known_find(const struct known_trials *, const char *co
 
 // Runs each job once, undisturbed, and fills expected_ends.
 bool scene_learn(char *message, size_t size);
-// The folder of the programs; of the layers too.
+// The folder of the programs and the layers.
 const char *scene_programs(void);

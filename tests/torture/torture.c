@@ -1,9 +1,9 @@
-// `make torture`: attacks on whole runs, by the table below, in scenes of their own that run side by side. Every scene
-// has a seed, which decides what befalls it. Prints a line an attack, and at the end "N passed, N failed, N skipped",
-// in blows. A failure names its seed and its folder, which is kept.
+// `make torture`: the attacks of the table below on whole runs, in scenes that run side by side. Every scene has a
+// seed, which determines its faults. Prints a line per attack, and at the end "N passed, N failed, N skipped", which
+// counts blows. A failure names its seed and its folder, which is kept.
 //
 // Environment: TORTURE (an attack's name, or several), TORTURE_SEED, TORTURE_SHARE (percent of the blows, 100), JOBS.
-// With TORTURE_SEED and TORTURE, and no TORTURE_SHARE, one scene is run: the one of that seed.
+// With TORTURE_SEED and TORTURE but without TORTURE_SHARE, only the scene with that seed is run.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,9 +36,9 @@ static const struct attack attacks[] = {
 };
 enum { ATTACK_COUNT = sizeof attacks / sizeof *attacks, REPLAY_EVERY = 8, JOBS_MAX = 256, SCENES_MAX = 4096 };
 
-// What a scene's process leaves.
+// The result of a scene's process.
 struct outcome {
-    pid_t process; // 0 before it begins and after it was counted
+    pid_t process; // 0 before it begins and after it is counted
     int passed, skipped, failed, worst;
     int details[DETAIL_COUNT];
 };
@@ -71,7 +71,7 @@ static void run_scene(const struct attack *attack, uint64_t seed, struct outcome
 static void begin_scene(const struct attack *attack, uint64_t seed, struct outcome *outcome)
 {
     fflush(NULL);
-    *outcome = (struct outcome){.failed = 1}; // unless it says otherwise
+    *outcome = (struct outcome){.failed = 1}; // the result if the process dies
     pid_t process = fork();
     if (process) {
         outcome->process = process; // the memory is shared
@@ -82,7 +82,7 @@ static void begin_scene(const struct attack *attack, uint64_t seed, struct outco
     _exit(0);
 }
 
-// Waits for a scene to end and counts it. False: there is none.
+// Waits for a scene to end and counts its result. False if no scene is left.
 static bool count_scene(struct outcome *outcomes, int begun, struct totals *totals)
 {
     pid_t ended = wait(NULL);
@@ -143,7 +143,7 @@ int main(void)
     uint64_t seed = given && *given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
     long share = number_given("TORTURE_SHARE", 100), jobs = number_given("JOBS", sysconf(_SC_NPROCESSORS_ONLN));
     if (jobs < 1 || jobs > JOBS_MAX) jobs = 1;
-    setenv("SWEETSPOT_SANITIZER", "none", 1); // a real one would look at scripted workers
+    setenv("SWEETSPOT_SANITIZER", "none", 1); // a real one would check scripted workers
     setenv("SWEETSPOT_NVCC", "none", 1);
     struct totals totals = {0};
     struct outcome *outcomes =

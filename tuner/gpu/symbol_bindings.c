@@ -81,7 +81,7 @@ static int place_variable(struct symbol_bindings *p, unsigned i, struct module_u
             "constant '%s' is written, but %zu parts of the candidate that are compiled with different macros "
             "have a variable of that name each",
             b->name, in);
-    return in || b->optional || pointer ? 0 : missing;
+    return in || b->seen.optional || pointer ? 0 : missing;
 }
 
 static int make_texture(struct symbol_bindings *p, unsigned buffer, int64_t shift, uint64_t *object, struct error *err)
@@ -91,7 +91,7 @@ static int make_texture(struct symbol_bindings *p, unsigned buffer, int64_t shif
     struct bound_texture *grown = memory_try_grow(p->textures, p->texture_count + 1, sizeof *grown, err);
     if (!grown) return -1;
     p->textures = grown;
-    int failed = cuda_texture_create(&b->image.about, b->view.type, NULL, address, object, err);
+    int failed = cuda_texture_create(&b->seen.image.about, b->view.type, NULL, address, object, err);
     if (failed) return error_prefix(err, "texture '%s'", b->name), failed;
     p->textures[p->texture_count++] = (struct bound_texture){buffer, address, *object};
     return 0;
@@ -106,11 +106,11 @@ int symbol_bindings_open(struct symbol_bindings *p, struct cuda *cuda, struct bu
         const struct device_buffer *b = &buffers->list[i];
         uint64_t object;
         int failed = 0;
-        if (b->symbol && kernels)
+        if (b->seen.symbol && kernels)
             failed = place_variable(p, i, units, unit_count, views[i] & BINDING_POINTER, err);
-        else if (b->image.array && views[i] & (BINDING_TEXTURE | BINDING_SURFACE))
+        else if (b->seen.image.array && views[i] & (BINDING_TEXTURE | BINDING_SURFACE))
             add(p, i, 0, views[i] & BINDING_SURFACE);
-        else if (b->has_image && views[i] & BINDING_TEXTURE) // now, since a timed launch must not wait for it
+        else if (b->seen.has_image && views[i] & BINDING_TEXTURE) // now, since a timed launch must not wait for it
             for (unsigned set = 0; set < buffers->sets && !failed; set++)
                 failed = make_texture(p, i, buffers->shift[set], &object, err);
         if (failed) return failed;
@@ -135,7 +135,8 @@ int symbol_bindings_copy(const struct symbol_bindings *p, int64_t shift, bool ba
         if (theirs)
             failed = cuda_copy(p->cuda, back ? ours : theirs, back ? theirs : ours, b->bytes, err);
         else
-            failed = cuda_array_copy(p->cuda, b->image.array, &b->image.about, b->view.type, ours, !back, err);
+            failed =
+                cuda_array_copy(p->cuda, b->seen.image.array, &b->seen.image.about, b->view.type, ours, !back, err);
     }
     return failed;
 }
@@ -144,7 +145,7 @@ int symbol_bindings_object(struct symbol_bindings *p, unsigned buffer, bool surf
                            struct error *err)
 {
     const struct device_buffer *b = &p->buffers->list[buffer];
-    const struct device_image *image = &b->image;
+    const struct device_image *image = &b->seen.image;
     *object = surface ? image->surface : image->texture;
     if (image->array) return 0;
     for (size_t i = 0; i < p->texture_count; i++) {

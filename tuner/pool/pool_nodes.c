@@ -44,17 +44,17 @@ static void add_probe(struct node_link_settings *s, const char *path)
 static int make_probes(struct worker_pool *p, struct error *err)
 {
     const struct pool_settings *s = &p->settings;
-    p->link_settings.keep = text_join_path(".", s->keep);
-    p->token = text_format("%s/token-%016llx", p->link_settings.keep, (unsigned long long)entropy_draw());
-    if (output_make_folders(p->token, err)) return -1;
-    int fd = open(p->token, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    p->remote.link_settings.keep = text_join_path(".", s->keep);
+    p->remote.token = text_format("%s/token-%016llx", p->remote.link_settings.keep, (unsigned long long)entropy_draw());
+    if (output_make_folders(p->remote.token, err)) return -1;
+    int fd = open(p->remote.token, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     autofree char *text = text_format("%016llx\n", (unsigned long long)entropy_draw());
     bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-    if (!good) error_set(err, "cannot write '%s': %s", p->token, strerror(errno));
+    if (!good) error_set(err, "cannot write '%s': %s", p->remote.token, strerror(errno));
     if (fd >= 0) close(fd);
     if (!good) return -1;
-    add_probe(&p->link_settings, p->token);
-    if (s->probe_file) add_probe(&p->link_settings, s->probe_file);
+    add_probe(&p->remote.link_settings, p->remote.token);
+    if (s->probe_file) add_probe(&p->remote.link_settings, s->probe_file);
     return 0;
 }
 
@@ -62,21 +62,21 @@ static void add_node(struct worker_pool *p, struct node_spec *spec)
 {
     struct pool_node *n = memory_new(1, sizeof *n);
     *n = (struct pool_node){.spec = *spec, .listed = true};
-    n->link = (struct node_link){.name = n->spec.name, .settings = &p->link_settings, .child = CHILD_NONE};
+    n->link = (struct node_link){.name = n->spec.name, .settings = &p->remote.link_settings, .child = CHILD_NONE};
     *spec = (struct node_spec){0};
-    memory_add(p->nodes, p->node_count) = n;
-    memory_add(p->links.list, p->links.count) = &n->link;
+    memory_add(p->remote.nodes, p->remote.node_count) = n;
+    memory_add(p->remote.links.list, p->remote.links.count) = &n->link;
 }
 
 int pool_nodes_open(struct worker_pool *p, struct error *err)
 {
     autorelease(node_specs_release) struct node_specs specs = {0};
-    p->link_settings = (struct node_link_settings){.heartbeat = seconds_of("SWEETSPOT_NODE_BEAT", 5),
-                                                   .timeout = seconds_of("SWEETSPOT_NODE_PATIENCE", 30),
-                                                   .greeting = seconds_of("SWEETSPOT_NODE_GREETING", 120),
-                                                   .report = p->settings.report,
-                                                   .user = p->settings.user};
-    p->reread = clock_now() + seconds_of("SWEETSPOT_POOL_REREAD", 10);
+    p->remote.link_settings = (struct node_link_settings){.heartbeat = seconds_of("SWEETSPOT_NODE_BEAT", 5),
+                                                          .timeout = seconds_of("SWEETSPOT_NODE_PATIENCE", 30),
+                                                          .greeting = seconds_of("SWEETSPOT_NODE_GREETING", 120),
+                                                          .report = p->settings.report,
+                                                          .user = p->settings.user};
+    p->remote.reread = clock_now() + seconds_of("SWEETSPOT_POOL_REREAD", 10);
     int failed = node_specs_read(&specs, p->settings.nodes, err);
     if (!failed && !specs.count) failed = error_set(err, "--pool names no node");
     if (!failed) failed = make_probes(p, err);
@@ -88,41 +88,41 @@ int pool_nodes_open(struct worker_pool *p, struct error *err)
 void pool_nodes_release(struct worker_pool *p)
 {
     double limit = clock_now() + end_timeout;
-    for (size_t i = 0; i < p->node_count; i++) child_close(&p->nodes[i]->link.child.to);
-    for (size_t i = 0; i < p->node_count; i++) {
-        node_link_end_wait(&p->nodes[i]->link, limit);
-        node_link_release(&p->nodes[i]->link);
-        node_spec_release(&p->nodes[i]->spec);
-        free(p->nodes[i]);
+    for (size_t i = 0; i < p->remote.node_count; i++) child_close(&p->remote.nodes[i]->link.child.to);
+    for (size_t i = 0; i < p->remote.node_count; i++) {
+        node_link_end_wait(&p->remote.nodes[i]->link, limit);
+        node_link_release(&p->remote.nodes[i]->link);
+        node_spec_release(&p->remote.nodes[i]->spec);
+        free(p->remote.nodes[i]);
     }
-    free(p->nodes);
-    free(p->links.list);
-    for (size_t i = 0; i < p->link_settings.probe_count; i++) {
-        free((char *)(uintptr_t)p->link_settings.probes[i].path);
-        free((char *)(uintptr_t)p->link_settings.probes[i].hash);
+    free(p->remote.nodes);
+    free(p->remote.links.list);
+    for (size_t i = 0; i < p->remote.link_settings.probe_count; i++) {
+        free((char *)(uintptr_t)p->remote.link_settings.probes[i].path);
+        free((char *)(uintptr_t)p->remote.link_settings.probes[i].hash);
     }
-    if (p->token) unlink(p->token);
-    free(p->token);
-    free(p->link_settings.keep);
+    if (p->remote.token) unlink(p->remote.token);
+    free(p->remote.token);
+    free(p->remote.link_settings.keep);
 }
 
 // One node -----------------------------------------------------------------------------------------------------------
 
 bool pool_node_is_up(const struct worker_pool *p, size_t node)
 {
-    return node == POOL_HERE || (p->nodes[node]->link.state == LINK_UP && p->nodes[node]->joined);
+    return node == POOL_HERE || (p->remote.nodes[node]->link.state == LINK_UP && p->remote.nodes[node]->joined);
 }
 
 const char *pool_node_name(const struct worker_pool *p, size_t node)
 {
-    return node == POOL_HERE ? NULL : p->nodes[node]->spec.name;
+    return node == POOL_HERE ? NULL : p->remote.nodes[node]->spec.name;
 }
 
 static const char other_compiler[] = "it does not compile as the others do";
 
 static const char *node_disabled(const struct worker_pool *p, size_t node)
 {
-    return node != POOL_HERE && p->nodes[node]->disabled ? node_link_why(&p->nodes[node]->link) : NULL;
+    return node != POOL_HERE && p->remote.nodes[node]->disabled ? node_link_why(&p->remote.nodes[node]->link) : NULL;
 }
 
 const char *pool_gpu_disabled(const struct worker_pool *p, size_t gpu)
@@ -134,13 +134,13 @@ const char *pool_gpu_disabled(const struct worker_pool *p, size_t gpu)
 const char *pool_compiler_disabled(const struct worker_pool *p, size_t compiler)
 {
     size_t node = p->compilers[compiler].node;
-    bool refused = node != POOL_HERE && p->nodes[node]->compilers == COMPILERS_REFUSED;
+    bool refused = node != POOL_HERE && p->remote.nodes[node]->compilers == COMPILERS_REFUSED;
     return refused ? other_compiler : node_disabled(p, node);
 }
 
 void pool_node_disable(struct worker_pool *p, size_t node, const char *why)
 {
-    struct pool_node *n = p->nodes[node];
+    struct pool_node *n = p->remote.nodes[node];
     if (n->disabled) return;
     n->disabled = true;
     n->began = false;
@@ -152,8 +152,8 @@ void pool_node_foreign(struct worker_pool *p, size_t node, struct pool_event *ev
 {
     if (node == POOL_HERE) return;
     event->outside = true;
-    pool_report(&p->settings, false, "node %s: %s", p->nodes[node]->spec.name, event->why.message);
-    if (++p->nodes[node]->foreign < FOREIGN_MOST) return;
+    pool_report(&p->settings, false, "node %s: %s", p->remote.nodes[node]->spec.name, event->why.message);
+    if (++p->remote.nodes[node]->foreign < FOREIGN_MOST) return;
     event->node = true;
     pool_node_disable(p, node, event->why.message);
 }
@@ -170,12 +170,12 @@ static void start(struct worker_pool *p, struct pool_node *n)
 
 static void add_gpu(struct worker_pool *p, size_t node, const char *device)
 {
-    pool_add_gpu(p, node, text_format("%s gpu %s", p->nodes[node]->spec.name, device), text_copy(device));
+    pool_add_gpu(p, node, text_format("%s gpu %s", p->remote.nodes[node]->spec.name, device), text_copy(device));
 }
 
 static void join(struct worker_pool *p, size_t node)
 {
-    struct pool_node *n = p->nodes[node];
+    struct pool_node *n = p->remote.nodes[node];
     int64_t cores = n->spec.cores >= 0 ? n->spec.cores : n->link.identity.cores;
     if (n->spec.cores < 0 && p->settings.compilers) cores = p->settings.compilers;
     n->joined = true;
@@ -188,7 +188,7 @@ static void join(struct worker_pool *p, size_t node)
 // Handles an agent that has ended or could not be started.
 static void see_to_end(struct worker_pool *p, size_t node, double now)
 {
-    struct pool_node *n = p->nodes[node];
+    struct pool_node *n = p->remote.nodes[node];
     const char *why = node_link_why(&n->link);
     n->began = false;
     if (n->compilers != COMPILERS_REFUSED) n->compilers = COMPILERS_UNKNOWN;
@@ -207,15 +207,15 @@ static void see_to_end(struct worker_pool *p, size_t node, double now)
 // Before a node gets anything to compile, one of its compilers reports its version.
 static void greet_compiler(struct worker_pool *p, size_t node)
 {
-    struct pool_node *n = p->nodes[node];
+    struct pool_node *n = p->remote.nodes[node];
     struct error err;
-    if (n->compilers != COMPILERS_UNKNOWN || !p->compiler) return;
+    if (n->compilers != COMPILERS_UNKNOWN || !p->first.compiler) return;
     for (size_t i = 0; i < p->compiler_count; i++) {
         struct pool_slot *slot = &p->compilers[i];
         if (slot->node != node) continue;
         n->compilers = COMPILERS_GREETED;
         if (slot->queued || slot_start(p, slot, &err)) return; // its node is going down
-        slot->greeting = true;
+        slot->compiler.greeting = true;
         slot_send(slot, pool_compiler_hello(p), POOL_HELLO_TIMEOUT);
         return;
     }
@@ -223,18 +223,18 @@ static void greet_compiler(struct worker_pool *p, size_t node)
 
 void pool_node_greeted(struct worker_pool *p, size_t node, const json_t *hello)
 {
-    struct pool_node *n = p->nodes[node];
+    struct pool_node *n = p->remote.nodes[node];
     const char *compiler = json_get_string(hello, "compiler", NULL);
-    bool same = compiler && !strcmp(compiler, p->compiler);
+    bool same = compiler && !strcmp(compiler, p->first.compiler);
     n->compilers = same ? COMPILERS_GOOD : COMPILERS_REFUSED;
     if (!same)
         pool_report(&p->settings, true, "node %s does not compile: it has %s, the run has %s", n->spec.name,
-                    compiler ? compiler : answer_reason(hello, "no compiler"), p->compiler);
+                    compiler ? compiler : answer_reason(hello, "no compiler"), p->first.compiler);
 }
 
 void pool_node_not_greeted(struct worker_pool *p, size_t node, const char *why)
 {
-    struct pool_node *n = p->nodes[node];
+    struct pool_node *n = p->remote.nodes[node];
     n->compilers =
         (n->greetings += pool_start_weight(false)) < POOL_FAILED_STARTS ? COMPILERS_UNKNOWN : COMPILERS_REFUSED;
     if (n->compilers == COMPILERS_REFUSED)
@@ -244,15 +244,15 @@ void pool_node_not_greeted(struct worker_pool *p, size_t node, const char *why)
 void pool_node_count_gpus(struct worker_pool *p, size_t gpu, const json_t *hello)
 {
     size_t node = p->gpus[gpu].node;
-    if (node == POOL_HERE || p->nodes[node]->spec.gpus_known || p->nodes[node]->gpus) return;
+    if (node == POOL_HERE || p->remote.nodes[node]->spec.gpus_known || p->remote.nodes[node]->gpus) return;
     int64_t count = json_get_integer(hello, "device_count", 1);
-    p->nodes[node]->gpus = count < 1 ? 1 : count > GPUS_MOST ? GPUS_MOST : count;
+    p->remote.nodes[node]->gpus = count < 1 ? 1 : count > GPUS_MOST ? GPUS_MOST : count;
 }
 
 // Adds slots for the GPUs that the worker of the node's first GPU has counted.
 static void add_counted_gpus(struct worker_pool *p, size_t node)
 {
-    struct pool_node *n = p->nodes[node];
+    struct pool_node *n = p->remote.nodes[node];
     for (int64_t i = 1; i < n->gpus; i++) {
         char device[32];
         snprintf(device, sizeof device, "%" PRId64, i);
@@ -279,10 +279,10 @@ static char *unfit(const struct worker_pool *p, size_t gpu, const json_t *hello)
     const char *name = json_get_string(device, "name", "?"), *driver = json_get_string(device, "driver", ""),
                *model = p->settings.nodes ? p->settings.nodes->model : NULL;
     if (model && !strcasestr(name, model)) return text_format("it is a %s, and --gpu-model is '%s'", name, model);
-    if (p->gpus[gpu].node == POOL_HERE || !p->device_name) return NULL; // this is the first GPU
-    if (strcmp(name, p->device_name) != 0 || strcmp(driver, p->driver) != 0)
-        return text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver, p->device_name,
-                           p->driver);
+    if (p->gpus[gpu].node == POOL_HERE || !p->first.device_name) return NULL; // this is the first GPU
+    if (strcmp(name, p->first.device_name) != 0 || strcmp(driver, p->first.driver) != 0)
+        return text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver,
+                           p->first.device_name, p->first.driver);
     const struct pool_slot *twin = pool_gpu_twin(p, gpu, hello);
     return twin ? text_format("it is the same GPU as %s (%s)", twin->name, twin->uuid) : NULL;
 }
@@ -308,7 +308,7 @@ char *pool_gpu_host(const struct worker_pool *p, size_t gpu)
 {
     char here[256] = "";
     size_t node = p->gpus[gpu].node;
-    if (node != POOL_HERE) return text_copy(p->nodes[node]->link.identity.host);
+    if (node != POOL_HERE) return text_copy(p->remote.nodes[node]->link.identity.host);
     if (gethostname(here, sizeof here - 1)) *here = 0;
     return text_copy(*here ? here : "localhost");
 }
@@ -338,7 +338,7 @@ void pool_gpu_disable(struct worker_pool *p, size_t gpu, const char *why)
 
 static void serve(struct worker_pool *p, size_t node, double now)
 {
-    struct pool_node *n = p->nodes[node];
+    struct pool_node *n = p->remote.nodes[node];
     if (n->disabled) return;
     if (n->began && n->link.state == LINK_DOWN) see_to_end(p, node, now);
     if (!n->disabled && n->listed && !n->began && now >= n->again) start(p, n);
@@ -359,8 +359,8 @@ static void serve(struct worker_pool *p, size_t node, double now)
 
 static struct pool_node *find(const struct worker_pool *p, const char *name)
 {
-    for (size_t i = 0; i < p->node_count; i++)
-        if (!strcmp(p->nodes[i]->spec.name, name)) return p->nodes[i];
+    for (size_t i = 0; i < p->remote.node_count; i++)
+        if (!strcmp(p->remote.nodes[i]->spec.name, name)) return p->remote.nodes[i];
     return NULL;
 }
 
@@ -375,13 +375,13 @@ static void read_list_again(struct worker_pool *p, double now)
 {
     autorelease(node_specs_release) struct node_specs specs = {0};
     struct error err;
-    if (now < p->reread) return;
-    p->reread = now + seconds_of("SWEETSPOT_POOL_REREAD", 10);
+    if (now < p->remote.reread) return;
+    p->remote.reread = now + seconds_of("SWEETSPOT_POOL_REREAD", 10);
     if (node_specs_read(&specs, p->settings.nodes, &err)) {
         pool_report(&p->settings, false, "the list of nodes cannot be read again: %s", err.message);
         return;
     }
-    for (size_t i = 0; i < p->node_count; i++) p->nodes[i]->listed = false;
+    for (size_t i = 0; i < p->remote.node_count; i++) p->remote.nodes[i]->listed = false;
     for (size_t i = 0; i < specs.count; i++) {
         struct node_spec *spec = &specs.list[i];
         struct pool_node *n = find(p, spec->name);
@@ -398,8 +398,8 @@ static void read_list_again(struct worker_pool *p, double now)
         n->again = 0;
         if (n->began) node_link_stop(&n->link, false, "its command has changed");
     }
-    for (size_t i = 0; i < p->node_count; i++) {
-        struct pool_node *n = p->nodes[i];
+    for (size_t i = 0; i < p->remote.node_count; i++) {
+        struct pool_node *n = p->remote.nodes[i];
         if (n->listed || !n->began) continue;
         pool_report(&p->settings, true, "node %s leaves: it is not in the list any more", n->spec.name);
         node_link_stop(&n->link, false, "it is not in the list any more");
@@ -410,15 +410,15 @@ static void read_list_again(struct worker_pool *p, double now)
 void pool_nodes_serve(struct worker_pool *p)
 {
     double now = clock_now();
-    if (!p->node_count) return;
+    if (!p->remote.node_count) return;
     read_list_again(p, now);
-    for (size_t i = 0; i < p->node_count; i++) serve(p, i, now);
+    for (size_t i = 0; i < p->remote.node_count; i++) serve(p, i, now);
 }
 
 // Why a node has no GPU for the run, or no compiler. NULL: it has one, or may have.
 static const char *lack(const struct worker_pool *p, size_t node, bool compiler)
 {
-    const struct pool_node *n = p->nodes[node];
+    const struct pool_node *n = p->remote.nodes[node];
     const struct pool_slot *slots = compiler ? p->compilers : p->gpus;
     size_t count = compiler ? p->compiler_count : p->gpu_count;
     if (n->disabled) return node_link_why(&n->link);
@@ -433,10 +433,10 @@ static bool all_lack(const struct worker_pool *p, bool compiler, struct error *w
 {
     autorelease(text_release) struct text all = {0};
     size_t i = 0;
-    for (const char *one; i < p->node_count && (one = lack(p, i, compiler)); i++)
-        text_add(&all, "%s%s: %s", i ? "; " : "", p->nodes[i]->spec.name, one);
-    if (i == p->node_count) error_set(why, "no usable %s: %s", compiler ? "compiler" : "GPU", all.text);
-    return i == p->node_count;
+    for (const char *one; i < p->remote.node_count && (one = lack(p, i, compiler)); i++)
+        text_add(&all, "%s%s: %s", i ? "; " : "", p->remote.nodes[i]->spec.name, one);
+    if (i == p->remote.node_count) error_set(why, "no usable %s: %s", compiler ? "compiler" : "GPU", all.text);
+    return i == p->remote.node_count;
 }
 
 bool pool_nodes_unusable(const struct worker_pool *p, struct error *why)

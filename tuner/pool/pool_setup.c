@@ -109,26 +109,26 @@ static const char *no_device(const json_t *hello)
 static int meet_nodes(struct worker_pool *p, struct error *err)
 {
     double since = 0;
-    while (!p->hello) {
+    while (!p->first.hello) {
         struct error why;
         if (interrupt_count()) return error_set(err, "interrupted");
         pool_nodes_serve(p);
         size_t gpu = first_usable_gpu(p), compiler = pool_first_compiler(p);
-        bool no_compiler = !p->compiler_hello && compiler == p->compiler_count;
+        bool no_compiler = !p->first.compiler_hello && compiler == p->compiler_count;
         if (no_compiler || gpu == p->gpu_count) {
             if (pool_nodes_give_up(p, no_compiler ? "compiler" : "GPU", &since, err)) return -1;
-            node_links_wait(&p->links, NULL, 0, 200);
+            node_links_wait(&p->remote.links, NULL, 0, 200);
             continue;
         }
         since = 0;
         p->first_gpu = gpu;
-        if (!p->compiler_hello) {
+        if (!p->first.compiler_hello) {
             size_t node = p->compilers[compiler].node;
             p->first_compiler = compiler;
-            p->compiler_hello = greet_compiler(p, &why);
-            if (p->compiler_hello) {
-                p->compiler = json_get_string(p->compiler_hello, "compiler", "?");
-                p->nodes[node]->compilers = COMPILERS_GOOD;
+            p->first.compiler_hello = greet_compiler(p, &why);
+            if (p->first.compiler_hello) {
+                p->first.compiler = json_get_string(p->first.compiler_hello, "compiler", "?");
+                p->remote.nodes[node]->compilers = COMPILERS_GOOD;
             } else if (pool_node_is_up(p, node)) {
                 pool_node_disable(p, node, why.message);
             }
@@ -136,11 +136,11 @@ static int meet_nodes(struct worker_pool *p, struct error *err)
         }
         json_t *hello = greet(p, first_gpu(p), &why);
         if (json_object_get(hello, "device")) {
-            if (!pool_gpu_differs(p, gpu, hello)) p->hello = hello;
+            if (!pool_gpu_differs(p, gpu, hello)) p->first.hello = hello;
         } else if (pool_node_is_up(p, p->gpus[gpu].node)) {
             pool_gpu_disable(p, gpu, hello ? no_device(hello) : why.message);
         }
-        if (!p->hello) json_decref(hello);
+        if (!p->first.hello) json_decref(hello);
     }
     return 0;
 }
@@ -149,13 +149,13 @@ static int meet(struct worker_pool *p, struct error *err)
 {
     if (p->settings.nodes) return meet_nodes(p, err);
     if (slot_start(p, &p->compilers[0], err) || slot_start(p, first_gpu(p), err)) return -1; // both start at once
-    p->compiler_hello = greet_compiler(p, err);
-    if (!p->compiler_hello) return -1;
-    p->compiler = json_get_string(p->compiler_hello, "compiler", "?");
-    p->hello = greet(p, first_gpu(p), err);
-    if (!p->hello) return -1;
-    if (json_object_get(p->hello, "device")) return 0;
-    return error_set(err, "%s (`sweetspot doctor` says what works here)", no_device(p->hello));
+    p->first.compiler_hello = greet_compiler(p, err);
+    if (!p->first.compiler_hello) return -1;
+    p->first.compiler = json_get_string(p->first.compiler_hello, "compiler", "?");
+    p->first.hello = greet(p, first_gpu(p), err);
+    if (!p->first.hello) return -1;
+    if (json_object_get(p->first.hello, "device")) return 0;
+    return error_set(err, "%s (`sweetspot doctor` says what works here)", no_device(p->first.hello));
 }
 
 int pool_open(struct worker_pool *p, const struct pool_settings *settings, struct error *err)
@@ -163,20 +163,20 @@ int pool_open(struct worker_pool *p, const struct pool_settings *settings, struc
     *p = (struct worker_pool){.settings = *settings};
     if (choose_workers(p, err)) return EXIT_USAGE;
     if (meet(p, err)) return EXIT_ENVIRONMENT;
-    const json_t *device = json_object_get(p->hello, "device");
-    p->device_name = json_get_string(device, "name", "?");
-    p->arch = json_get_string(device, "arch", "?");
-    p->driver = json_get_string(device, "driver", "");
-    const json_t *counters = json_object_get(p->hello, "counters");
+    const json_t *device = json_object_get(p->first.hello, "device");
+    p->first.device_name = json_get_string(device, "name", "?");
+    p->first.arch = json_get_string(device, "arch", "?");
+    p->first.driver = json_get_string(device, "driver", "");
+    const json_t *counters = json_object_get(p->first.hello, "counters");
     if (!json_get_bool(counters, "available", false))
-        p->no_counters = json_get_string(counters, "reason", "unknown reason");
-    p->recorded = json_object_get(p->hello, "recorded");
-    p->recording = json_object_get(p->hello, "recording");
+        p->first.no_counters = json_get_string(counters, "reason", "unknown reason");
+    p->recorded = json_object_get(p->first.hello, "recorded");
+    p->recording = json_object_get(p->first.hello, "recording");
     slot_set_uuid(first_gpu(p), device);
-    p->limits = device_limits_h200;
-    if (device_limits_read(device, &p->limits, err)) return EXIT_ENVIRONMENT;
-    p->memory = json_get_integer(device, "memory_free", p->limits.memory_bytes);
-    pool_node_count_gpus(p, p->first_gpu, p->hello);
+    p->first.limits = device_limits_h200;
+    if (device_limits_read(device, &p->first.limits, err)) return EXIT_ENVIRONMENT;
+    p->first.memory = json_get_integer(device, "memory_free", p->first.limits.memory_bytes);
+    pool_node_count_gpus(p, p->first_gpu, p->first.hello);
     return 0;
 }
 
@@ -184,7 +184,7 @@ int pool_refresh(struct worker_pool *p, struct error *err)
 {
     json_t *request = json_pack("{s:s, s:b}", "op", "hello", "counters", (int)p->settings.counters);
     autojson json_t *hello = worker_ask(&first_gpu(p)->worker, request, POOL_HELLO_TIMEOUT, err);
-    p->memory = json_get_integer(json_object_get(hello, "device"), "memory_free", p->memory);
+    p->first.memory = json_get_integer(json_object_get(hello, "device"), "memory_free", p->first.memory);
     return hello ? 0 : -1;
 }
 
@@ -206,8 +206,8 @@ void pool_release(struct worker_pool *p)
     free(p->replay_file);
     free(p->gpu_program);
     free(p->compile_program);
-    json_decref(p->hello);
-    json_decref(p->compiler_hello);
+    json_decref(p->first.hello);
+    json_decref(p->first.compiler_hello);
     json_decref(p->job_request);
     *p = (struct worker_pool){0};
 }
@@ -238,7 +238,7 @@ static int take_answers(struct worker_pool *p, struct question *questions, size_
     pool_poll_stops(p, clock_now());
     for (size_t i = 0; i < p->compiler_count; i++) {
         struct pool_event event = {0};
-        struct question *q = &questions[p->compilers[i].question];
+        struct question *q = &questions[p->compilers[i].compiler.question];
         if (!pool_next_of(p, &p->compilers[i], clock_now(), &event)) continue;
         if (event.kind == POOL_COMPILER_ANSWER) {
             q->answer = event.answer;
@@ -261,7 +261,7 @@ static int send_next(struct worker_pool *p, size_t compiler, struct question *qu
     size_t next = 0;
     while (next < count && questions[next].sent) next++;
     if (next == count || slot->queued || !pool_compiler_usable(p, compiler)) return 0;
-    *which = slot->question = next;
+    *which = slot->compiler.question = next;
     questions[next].sent = true;
     if (!pool_send_compiler(p, compiler, json_incref(questions[next].request), seconds, err)) return 0;
     if (slot->node == POOL_HERE) return -1;
@@ -283,7 +283,7 @@ int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t co
         if (!failed) pool_wait(p, false, 100); // slots may be added
         if (!failed) failed = take_answers(p, questions, &left, which, err);
         if (pool_has_compiler(p)) alone = 0;
-        if (!failed && left && p->node_count)
+        if (!failed && left && p->remote.node_count)
             failed =
                 pool_has_compiler(p) ? pool_nodes_unusable(p, err) : pool_nodes_give_up(p, "compiler", &alone, err);
         if (!failed && left && interrupt_count()) failed = error_set(err, "interrupted");
@@ -310,7 +310,7 @@ static int find_first_gpu(struct worker_pool *p, struct error *err)
         p->first_gpu = 0;
         if (interrupt_count()) return error_set(err, "interrupted");
         if (pool_nodes_give_up(p, "GPU", &since, err)) return -1;
-        node_links_wait(&p->links, NULL, 0, 200);
+        node_links_wait(&p->remote.links, NULL, 0, 200);
     }
 }
 

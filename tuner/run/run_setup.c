@@ -30,16 +30,16 @@ static int open_store(struct run *r, struct error *err)
     struct environment e = {.key = key,
                             .job = r->job->name,
                             .source_hash = r->setup.source_hash,
-                            .compiler = r->pool.compiler,
-                            .device = r->pool.device_name,
-                            .arch = r->pool.arch,
-                            .driver = r->pool.driver};
+                            .compiler = r->pool.first.compiler,
+                            .device = r->pool.first.device_name,
+                            .arch = r->pool.first.arch,
+                            .driver = r->pool.first.driver};
     autojson json_t *facts = run_environment_facts(r->job, r->setup.request, &e, r->pool.replay);
     autofree char *settings = environment_text(facts, err);
     if (!settings) return EXIT_ENVIRONMENT;
     environment_key(settings, key);
     e.settings = settings;
-    if (store_open(&r->store, r->options->store_path, true, err) || store_lock(r->store, err) ||
+    if (store_open(&r->store, r->options->files.store_path, true, err) || store_lock(r->store, err) ||
         store_use_environment(r->store, &e, err) || run_put_origin(r))
         return EXIT_ENVIRONMENT;
     r->search.store = r->store;
@@ -50,9 +50,9 @@ static int open_store(struct run *r, struct error *err)
 static void report_counters(struct run *r)
 {
     if (!r->options->counters) return;
-    if (r->pool.no_counters)
+    if (r->pool.first.no_counters)
         display_message(&r->display, "warning: no hardware counters: %s; tuning continues without them",
-                        r->pool.no_counters);
+                        r->pool.first.no_counters);
     for (size_t i = 0; i < r->job_answer.missing_count; i++)
         display_log(&r->display, "counter not available here: %s", r->job_answer.missing[i]);
 }
@@ -163,14 +163,14 @@ static int meet(struct run *r, struct error *err)
                                      .counters = r->options->counters,
                                      .nvcc = r->job->code.compiler == JOB_NVCC,
                                      .nodes = o->pool,
-                                     .keep = o->cache,
+                                     .keep = o->files.cache,
                                      .probe_file = r->job->code.source,
                                      .user = r,
                                      .report = on_report,
                                      .progress = on_progress};
     uint64_t seed = o->seed >= 0 ? (uint64_t)o->seed : JOB_SEED;
     int status = pool_open(&r->pool, &settings, err);
-    if (!status) status = job_setup_space(&r->setup, &r->pool, r->job, o->cache, seed, err);
+    if (!status) status = job_setup_space(&r->setup, &r->pool, r->job, o->files.cache, seed, err);
     if (!status && r->pool.replay && recording_check(r->job, r->pool.recorded, err)) {
         error_prefix(err, "%s", o->device + strlen("replay:"));
         status = EXIT_USAGE;
@@ -217,7 +217,7 @@ static void collect_starts(struct run *r)
     const struct start_list *starts = &r->search.starts;
     struct error err;
     // A replay depends only on its recording.
-    const bool shipped = !r->options->alone && !r->pool.replay;
+    const bool shipped = !r->options->earlier.alone && !r->pool.replay;
     if (search_collect_starts(&r->search, r->options, shipped, &err))
         fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (starts->named)
@@ -272,8 +272,9 @@ int run_setup(struct run *r)
     if (status) return status;
     search_begin(&r->search, r->setup.seed);
     display_log(&r->display, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s",
-                job->name, r->pool.device_name, r->pool.driver, r->pool.compiler, r->pool.compiler_count,
-                r->search.strategy_class->name, (unsigned long long)r->setup.seed, r->options->store_path);
+                job->name, r->pool.first.device_name, r->pool.first.driver, r->pool.first.compiler,
+                r->pool.compiler_count, r->search.strategy_class->name, (unsigned long long)r->setup.seed,
+                r->options->files.store_path);
     if (job_unverified(job)) display_message(&r->display, "%s", job_unverified(job));
     run_event_begin(r);
     double begin = clock_now();

@@ -22,7 +22,7 @@ static void describe_stages(const struct run *r, struct finished_trial *f, const
 {
     const struct task *t = f->task;
     struct trial_stage *stages = arena_new(&f->memory, t->launch_count * sizeof *stages);
-    size_t count = job_setup_stages(r->job, &r->pool.limits, &t->compiled, t->launches, t->launch_count, stages);
+    size_t count = job_setup_stages(r->job, &r->pool.first.limits, &t->compiled, t->launches, t->launch_count, stages);
     for (size_t i = 0; answer && i < answer->stage_count; i++) { // as the GPU driver reports it
         const struct stage_answer *reported = &answer->stages[i];
         bool known =
