@@ -231,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 /* ---- the sum of the parts ---------------------------------------------------------------------------------------- */
 
 #if TWO_PASS
-/* C = alpha * (sum of the parts) + beta * C. Of the sums that block x of each part left, block (x, y) adds the y-th
+/* C = alpha * (sum of the parts) + beta * C. Block (x, y) adds, of the sums that block x of each part left, the y-th
  * 128, four per lane. Each warp adds consecutive parts, with up to 16 in flight at once. Then the first warp adds the
  * warps' sums. The order is fixed, so results are bit-identical. Without the 1 in the launch bounds, the compiler would
  * save registers and keep few loads in flight. */
@@ -263,8 +263,7 @@ extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS, 1)
 #pragma unroll 1
     for (int left = end - first; left > 0; left -= TOGETHER, from += TOGETHER * apart) {
         float v[TOGETHER][4];
-        /* Past the end, the last part is loaded again but not added, because conditional loads waited for each other.
-         */
+        /* Past the end, the last part is loaded again but not added: conditional loads waited for each other. */
 #pragma unroll
         for (int i = 0; i < TOGETHER; i++)
             asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"

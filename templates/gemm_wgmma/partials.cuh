@@ -114,8 +114,7 @@ __device__ __forceinline__ void offer_partial(const float (&d)[PARTS][SUMS], uns
     }
 }
 
-/* Adds the cluster's partial sums for this block's shares, in the order of the blocks' ranks, and stores the results.
- */
+/* Adds the cluster's partial sums for this block's shares, in the order of the ranks, and stores the results. */
 __device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], target &t, int row, int col, unsigned partial,
                                             unsigned rank)
 {
