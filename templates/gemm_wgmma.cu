@@ -2,7 +2,7 @@
  * gemm_wgmma.cu: matrix products of BF16, FP16 or TF32 on Hopper's tensor cores (sm_90a): TMA loads, wgmma, FP32
  * accumulators.
  *
- *     D = alpha * A * B' + beta * C     A: M x K, B: N x K, D over C: M x N, row-major with leading dimension ldc
+ *     D = alpha * A * B' + beta * C     A: M x K, B: N x K, D replaces C: M x N, row-major with leading dimension ldc
  *
  * with A and B as TMA sees them. A job's tensor maps say which of its buffers is A (TRANSPOSE_C swaps them), and
  * whether their contiguous dimension is K (A_MAJOR k, B_MAJOR k) or M or N (A_MAJOR m, B_MAJOR n; only 16-bit types).
@@ -49,7 +49,7 @@
  *
  *     gemm_wgmma  (map A, map B, maps of A's and B's low parts (PRODUCTS 3), map C (MAP_C 1), C, int M, int N, int K,
  *                  float alpha, float beta, long long ldc, float *workspace, unsigned *counts (both: WORKSPACE 1))
- *         CLUSTER    CLUSTER_M * CLUSTER_N, FINISH cluster: times SPLIT_K (one of the two kinds must be 1)
+ *         CLUSTER    CLUSTER_M * CLUSTER_N, with FINISH cluster times SPLIT_K (one of the two factors must be 1)
  *         tiles      ceil_div(M, BLOCK_M * CLUSTER_M) * ceil_div(N, BLOCK_N * CLUSTER_N)
  *         grid       CLUSTER * (PERSISTENT ? min(tiles, clusters that fit at once) : tiles);   cluster  CLUSTER
  *                    FINISH two_pass: grid.y = parts, 1 <= parts <= SPLIT_K
@@ -57,7 +57,8 @@
  *         shared     1024 + STAGES * SIZE * BLOCK_K * (BLOCK_M + BLOCK_N)
  *                    + (STORE direct ? 0 : WARPGROUPS * STORE_BUFFERS * STORE_BYTES) + BARRIERS,
  *                    and with SPLIT_K and FINISH cluster at least 1024 + 4 * BLOCK_M * BLOCK_N + BARRIERS;
- *                    STORE_BYTES: below; BARRIERS 16 * STAGES + (STORE tma ? 8 * WARPGROUPS * STORE_BUFFERS : 0)
+ *                    STORE_BYTES: parameters.cuh; BARRIERS: 16 * STAGES + (STORE tma ? 8 * WARPGROUPS * STORE_BUFFERS
+ *                    : 0)
  *         maps       A: box BLOCK_M / CLUSTER_N by PANEL = LINE / SIZE (M-major: BLOCK_K by 64), swizzle as above;
  *                    B: the same with BLOCK_N / CLUSTER_M;
  *                    C: box 64 by STORE_COLS, or STORE_COLS by 64 with TRANSPOSE_C; swizzle: the box's inner bytes
@@ -97,8 +98,8 @@
  *                          so that simultaneous reads are close together in the rows of A and B
  *     FINISH_WARPS         for gemm_wgmma_finish: warps that share the parts of the same sums, 1 to 32
  *     ORDER, RASTER        grouped: consecutive tiles go through RASTER rows of tiles, column by column; hilbert:
- *                          through squares of RASTER tiles, a power of two, along a Hilbert curve (tiles at the edges
- *                          that fill no square are grouped)
+ *                          through squares of RASTER x RASTER tiles, a power of two, along a Hilbert curve (tiles at
+ *                          the edges that fill no square are grouped)
  *     STREAM_K             1: the last wave's tiles are divided if it is not full; 2: those of the last full wave
  *                          too; needs WORKSPACE 1, PERSISTENT, cooperative, no DEFER
  *     PROMOTE              0: off; n: see above; the tile's sums take twice the registers

@@ -3,8 +3,9 @@
  * Waterman 1981, Gotoh 1982), in integers.
  *
  * Bound by integer arithmetic, and by the instruction cache if much is unrolled: warps drift apart, and the more warps
- * there are, the more different instructions they need at a time. GROUP threads align one pair (ARITHMETIC pairs and
- * halves: two). Each takes ROWS letters of a into registers and goes along b, one letter behind the thread above it:
+ * there are, the more different instructions they need at a time. GROUP threads align one pair (two with ARITHMETIC
+ * pairs and halves). Each takes ROWS letters of a into registers and goes along b, one letter behind the thread above
+ * it:
  *
  *            b ->                       for rows of GROUP * ROWS letters of a            (UNROLL_OUTER before)
  *     a   |  thread 0    j          |       for letters j of b, and GROUP - 1 more       (UNROLL_INNER before)
@@ -28,7 +29,7 @@
  * results per cycle and SM, against 119 FP16 additions). So the number of instructions per cell decides:
  *
  *     plain, dpx          E, F, and H = max(diagonal + s, E, F, 0), whose addition the compiler may move to another
- *                         unit. The best score takes half an instruction per cell, because a maximum takes three values
+ *                         unit. The best score takes half an instruction per cell, by maxima of three values
  *     pairs               E, F, H, and max(E, F, 0). Everything has open added, so that nothing is negative. One 32-bit
  *                         subtraction then serves both halves (MINUS selects its instruction)
  *     halves              E, F and H = max(diagonal + s, E, F), with both additions on the FP16 unit. Read as FP16, the
@@ -349,8 +350,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
         const signed char *from = b + pair;
         uint2 *link = above + group;
         number corner = NOTHING, bottom = NOTHING,
-               bottom_f =
-                   0; /* corner: of the row above, in the column to the left; bottom: of this thread's last row */
+               bottom_f = 0; /* corner: of the row above, to the left; bottom: of this thread's last row */
         unsigned letters = OUTSIDE, next_letters = OUTSIDE;
         uint2 next_words = make_uint2((unsigned)NOTHING, 0);
         if (AHEAD) {

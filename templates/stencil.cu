@@ -8,19 +8,19 @@
  *
  * Bound by memory if every float is read once, and by reads from shared memory or L1 if every output fetches its own
  * operands. A thread computes TILE_X patches of TILE_Y rows by VECTOR adjacent columns; the patches are BLOCK_X *
- * VECTOR columns apart. It goes down the rows of x and adds each float that it reads to all outputs that need it:
+ * VECTOR columns apart. The thread goes down the rows of x and adds each float to all outputs that need it:
  *
  *     RADIUS rows above       VECTOR floats each, for the columns' sums
  *     TILE_Y rows             VECTOR + 2 * RADIUS floats each, in vectors: all that the row's outputs need from it,
  *                             and the middle for the columns' sums
  *     RADIUS rows below       as above
  *
- * STAGING says where it reads from:
+ * STAGING says where threads read from:
  *
  *     STAGING shared   the block first copies its part of x to shared memory, with rows PADDING floats longer than
  *                      needed, COPY floats at a time
  *     STAGING async    the same by asynchronous copies, which bypass the registers
- *     STAGING none     it reads x itself, so from the L1; with READ_ONLY 1 through the read-only path
+ *     STAGING none     threads read x itself, so from the L1; with READ_ONLY 1 through the read-only path
  *
  * If rows of x or y are not aligned to vectors, global memory is accessed float by float.
  *

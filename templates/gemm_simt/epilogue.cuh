@@ -8,7 +8,7 @@
 namespace
 {
 
-/* Stores one element of C, if it is one that this tile stores. */
+/* Stores one element of C, if this tile is the one that stores it. */
 [[maybe_unused]] __device__ __forceinline__ void store_element(float sum, int m, int n, const problem &p,
                                                                const place &at)
 {

@@ -57,7 +57,7 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
     const float *from; /* this thread's first element of the next tile */
     int ld;
     unsigned to; /* this thread's first position in the first slot */
-    int left;    /* number of x from the tile's first to the end of the matrix */
+    int left;    /* values of x from the tile's first one to the end of the matrix */
     float held[HELD ? PASSES * WIDTH : 1];
 
     static __device__ __forceinline__ int own_x(int thread)
@@ -166,7 +166,7 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
 struct copier {
     operand<!TRANSPOSE_A, BLOCK_M, A_ROW> a;
     operand<TRANSPOSE_B, BLOCK_N, B_ROW> b;
-    int k_left;    /* number of k from the next tile to the end */
+    int k_left;    /* values of k from the next tile to the end */
     int k_checked; /* tiles are copied without tests while k_left >= k_checked */
     int slot;      /* where the next tile goes, in floats from the ring's start. The slot still holds the tile that
                       advance() made readable */

@@ -35,8 +35,8 @@ __device__ __forceinline__ int tiles_along(int extent, int block)
     return (extent + block - 1) / block;
 }
 
-/* Runs before the first read of A and B. All blocks together prefetch B into the L2, for each of `batch` matrices
- * `rows` rows of `cols` floats, as they are stored. */
+/* Runs before the first read of A and B. All blocks together prefetch B into the L2: `batch` matrices with `rows` rows
+ * of `cols` floats each, as they are stored. */
 [[maybe_unused]] __device__ __forceinline__ void prepare(const float *B, int ldb, long long stride, int rows, int cols,
                                                          int batch)
 {
@@ -63,8 +63,8 @@ __device__ __forceinline__ int stored_cols(int N)
     return ALIGNED ? (N + 3) / 4 * 4 : N;
 }
 
-/* The tile with this number. Numbers go down RASTER rows of tiles, then one column to the right. The last group of rows
- * may have fewer. */
+/* The tile with this number. Numbers go down RASTER rows of tiles, then one column to the right. The last group may
+ * have fewer rows. */
 __device__ __forceinline__ place tile_place(int number, int M, int N)
 {
     const int tiles_n = tiles_along(N, BLOCK_N);

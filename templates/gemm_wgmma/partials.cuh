@@ -101,7 +101,7 @@ __device__ __forceinline__ unsigned partial_address(unsigned partial, int i)
     return partial + (i / 4 * 128 * WARPGROUPS + (int)threadIdx.x) * 16;
 }
 
-/* Writes the sums that other blocks of the cluster will add to shared memory, in the order [sum / 4][thread][4]. */
+/* Leaves in shared memory the sums that other blocks of the cluster will add, in the order [sum / 4][thread][4]. */
 __device__ __forceinline__ void offer_partial(const float (&d)[PARTS][SUMS], unsigned partial, unsigned rank)
 {
 #pragma unroll
