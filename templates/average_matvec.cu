@@ -1,6 +1,6 @@
 /*
- * average_matvec.cu: for each of n problems the average of m vectors of `length` floats, and a matrix W times that
- * average. It follows a well-known analysis-driven optimisation, whose steps are values of STEP:
+ * average_matvec.cu: for each of n problems, the average of m vectors of `length` floats, multiplied by a matrix W. It
+ * follows a well-known analysis-driven optimisation, whose steps are values of STEP:
  *
  *     x: n problems, each m vectors of `length` floats, one after the other
  *     y[p] = W * average over v of x[p][v]       W: length x length, row-major
@@ -12,12 +12,12 @@
  *                     in shared memory
  *     STEP shuffle    the same; sums are joined by warp shuffles in two stages
  *     STEP warps      one block per problem; a warp goes along each row of W, and sums are joined by shuffles only
- *     STEP split      two launches: `average` writes the averages as a matrix of n x length, which is multiplied by W
- *                     transposed: by a library, or with GEMM own by gemm_simt.cu, included here
+ *     STEP split      two launches: `average` writes the averages as a matrix of n x length. Then a library, or with
+ *                     GEMM own gemm_simt.cu (included here), multiplies it by W transposed
  *
- * All steps average in the same way. A thread adds VECTOR neighbouring elements of every DOWN-th vector, with ITEMS
- * vectors in flight. The DOWN sums of an element are joined in shared memory, in order. Loads are vectors of VECTOR
- * floats where `length` and x allow it, otherwise VECTOR single floats that are ACROSS apart.
+ * All steps average in the same way. A thread adds VECTOR adjacent elements of every DOWN-th vector, with ITEMS vectors
+ * in flight. The DOWN sums of an element are joined in shared memory, in order. Loads are vectors of VECTOR floats if
+ * `length` and x allow it, otherwise VECTOR single floats that are ACROSS apart.
  *
  * Launches
  *     average_matvec  (const float *x, const float *w, float *y, int n, int m, int length)
@@ -29,15 +29,15 @@
  *
  * Parameters (macros; each has a default): STEP; ACROSS, a multiple of 32; DOWN, a power of two; VECTOR 1, 2, 4;
  * ITEMS; UNROLL pragma text before the loop over the vectors; LOAD `plain` or `streaming` (ld.global.cs), which leaves
- * the L2 to W and the averages. With GEMM own also
+ * the L2 to W and the averages. With GEMM own there are also
  *
  *     OVERLAP   0: one launch after the other. 1: the product may begin before `average` has ended (programmatic
- *               dependent launch, sm_90), and waits itself. 2: the same, and W is fetched into the L2 while it waits
+ *               dependent launch, sm_90), and waits for it. 2: the same, and W is fetched into the L2 during the wait
  *     TRANSPOSE_A  1: the averages are written as a matrix of length x n
- *     and the others of gemm_simt.cu except TRANSPOSE_B, AFTER_LAUNCH and VECTOR, which is 4 there
+ *     and the other parameters of gemm_simt.cu except TRANSPOSE_B, AFTER_LAUNCH and VECTOR, which is 4 there
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: bits are collected instead of
- * added; 2 only arithmetic: nothing of x is loaded.
+ * added; 2 only arithmetic: x is not loaded.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -123,7 +123,7 @@ template <class T> __device__ __forceinline__ T read(const T *from)
         return __ldg(from);
 }
 
-/* VECTOR floats of a vector: neighbours (WIDE), or ACROSS apart and only those that exist. */
+/* Loads VECTOR floats of a vector. They are adjacent (WIDE), or ACROSS apart, with zeros past the end. */
 template <bool WIDE> __device__ __forceinline__ void fetch(float *to, const float *from, int at, int length)
 {
     if constexpr (SWEETSPOT_VARIANT == 2) {
@@ -141,8 +141,8 @@ template <bool WIDE> __device__ __forceinline__ void fetch(float *to, const floa
     }
 }
 
-/* Elements [chunk, chunk + ACROSS * VECTOR) of one problem's average, to `mean` (global or shared), `apart` floats from
- * one to the next. The whole block calls it; it contains barriers. */
+/* Writes elements [chunk, chunk + ACROSS * VECTOR) of one problem's average to `mean` (global or shared), `apart`
+ * floats from one to the next. The whole block must call it, because it contains barriers. */
 template <bool WIDE>
 __device__ __forceinline__ void average_chunk(const float *x, float *mean, int apart, int m, int length, int chunk)
 {
@@ -171,7 +171,7 @@ __device__ __forceinline__ void average_chunk(const float *x, float *mean, int a
         }
     }
     if constexpr (DOWN > 1) {
-        __syncthreads(); /* the last chunk's sums have been read */
+        __syncthreads(); /* the previous chunk's sums have been read */
 #pragma unroll
         for (int v = 0; v < VECTOR; ++v) joint[ty][tx][v] = sum[v];
         __syncthreads();
@@ -207,7 +207,7 @@ __device__ __forceinline__ float warp_sum(float sum)
     return sum;
 }
 
-/* y = W * mean, mean in shared memory. */
+/* y = W * mean, with `mean` in shared memory. */
 __device__ __forceinline__ void multiply(const float *w, const float *mean, float *y, int length)
 {
     const int tid = threadIdx.y * ACROSS + threadIdx.x;
@@ -259,8 +259,8 @@ __device__ __forceinline__ void multiply(const float *w, const float *mean, floa
 #endif
 
 #if STEP_IS == STEP_split
-/* The product's blocks begin when every block of this launch has called this or ended, so when all have begun. They use
- * free SM resources and delay no block of this launch, however early this is called. */
+/* The product's blocks begin once every block of this launch has called this or ended, that is, after all of them have
+ * begun. They use free SM resources and delay no block of this launch, however early this is called. */
 __device__ __forceinline__ void let_product_begin()
 {
 #if OVERLAP && defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -325,7 +325,7 @@ extern "C" __global__ void average_matvec_naive(const float *x, const float *w, 
 }
 
 #if STEP_IS == STEP_split && GEMM_IS == GEMM_own
-/* Included last, because VECTOR belongs to this file until here. The averages are multiplied by the transpose of W. */
+/* Included last, because up to here VECTOR is this file's. The averages are multiplied by the transpose of W. */
 #undef VECTOR
 #define VECTOR 4
 #define TRANSPOSE_B 1

@@ -8,7 +8,7 @@
  * Both give bit-identical results. grid ceil_div(n, BLOCK_SIZE), block BLOCK_SIZE. Any n.
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the load and the store, with
- * one multiply-add instead of `steps`; 2 only arithmetic: the multiply-adds, of a number that is not loaded, and a
+ * one multiply-add instead of `steps`; 2 only arithmetic: the multiply-adds, on a number that is not loaded, and a
  * store under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
@@ -21,7 +21,7 @@
 #define BRANCH 0
 #endif
 
-/* `steps` is an argument, so that neither loop is unrolled away. */
+/* `steps` is an argument, so that neither loop can be unrolled completely. */
 __device__ __forceinline__ float iterate(float value, float a, float b, int steps)
 {
 #if SWEETSPOT_VARIANT == 1

@@ -1,17 +1,17 @@
 /*
  * column_sums.cu: the sum of every column of a matrix of floats.
  *
- * Bound by memory: every float is read once. A thread adds down VECTOR neighbouring columns; a block is ACROSS
- * threads wide and DOWN threads high, and takes one of SPLIT parts of the rows, so that a matrix with few columns also
- * fills the GPU:
+ * Bound by memory: every float is read once. A thread adds down VECTOR adjacent columns. A block is ACROSS threads wide
+ * and DOWN threads high, and takes one of SPLIT parts of the rows, so that even a matrix with few columns fills the
+ * GPU:
  *
  *     rows of part p   | ACROSS * VECTOR columns |   thread (x, y): rows y, y + DOWN, ..; ITEMS of them in flight
  *                      | ..                      |   then the DOWN sums of a column are joined in shared memory, in
  *                                                    order
  *
- * With SPLIT > 1 every part writes a row of partial sums, and column_sums_finish adds them in order. A vector is VECTOR
- * floats where the number of columns and the matrix allow it, otherwise VECTOR single floats that are ACROSS apart; the
- * kernel decides when it runs.
+ * With SPLIT > 1 every part writes a row of partial sums, and column_sums_finish adds them in order. A thread's columns
+ * are loaded as a vector if the number of columns and the matrix allow it, otherwise as VECTOR single floats that are
+ * ACROSS apart. The kernel decides at run time.
  *
  * Launches
  *     column_sums         (const float *a, float *to, int rows, int cols)   to: SPLIT rows of cols partial sums, or
@@ -74,7 +74,7 @@ __device__ __forceinline__ float add(float sum, float x)
 #endif
 }
 
-/* VECTOR floats of a row: neighbours (WIDE), or ACROSS apart and only those within the matrix. */
+/* Loads VECTOR floats of a row. They are adjacent (WIDE), or ACROSS apart, with zeros outside the matrix. */
 template <bool WIDE> __device__ __forceinline__ void fetch(float *to, const float *row, int col, int cols)
 {
     if constexpr (SWEETSPOT_VARIANT == 2) {

@@ -5,13 +5,13 @@
  *     x: (height + FILTER - 1) x (width + FILTER - 1) floats      f: FILTER x FILTER      y: height x width
  *
  * Bound by arithmetic for filters of 7 x 7 and larger, if operands come from registers. A thread computes TILE_Y x
- * TILE_X neighbouring outputs: it goes down TILE_Y + FILTER - 1 rows of x. From each row it reads the TILE_X + FILTER -
- * 1 floats under its outputs once and uses them for all outputs that need the row. The filter's row comes from shared
+ * TILE_X adjacent outputs. It goes down TILE_Y + FILTER - 1 rows of x. From each row, it reads the TILE_X + FILTER - 1
+ * floats under its outputs once and uses them for all outputs that need the row. The filter's row comes from shared
  * memory, four coefficients per access.
  *
  *     STAGING shared   the block copies its part of x to shared memory, with rows PITCH floats apart, and threads read
- *                      vectors of four from there. PADDING adds four floats to the pitch, so that the rows of a warp
- *                      that is several rows high are in other banks
+ *                      vectors of four from there. PADDING adds four floats to the pitch, so that if a warp covers
+ *                      several rows, these use different banks
  *     STAGING none     threads read x itself; with READ_ONLY 1 through the read-only path
  *
  * Launches
@@ -25,7 +25,7 @@
  * whole job.
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: bits are collected instead of
- * multiplied and added; 2 only arithmetic: nothing of x is loaded, and stores are under a condition that never holds.
+ * multiplied and added; 2 only arithmetic: x is not loaded, and stores are under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -73,9 +73,9 @@ namespace
 
 constexpr int THREADS = BLOCK_X * BLOCK_Y;
 constexpr int ROWS = BLOCK_Y * TILE_Y + FILTER - 1, WINDOW = TILE_X + FILTER - 1, WINDOW_QUADS = (WINDOW + 3) / 4;
-/* The last thread's window, in whole quads. */
+/* A staged row ends with the last thread's window, in whole quads. */
 constexpr int PITCH = (BLOCK_X - 1) * TILE_X + 4 * WINDOW_QUADS + 4 * PADDING;
-constexpr int COEFFICIENTS = (FILTER + 3) / 4 * 4; /* of a row of the filter, with zeros behind */
+constexpr int COEFFICIENTS = (FILTER + 3) / 4 * 4; /* per row of the filter, padded with zeros */
 
 __device__ __forceinline__ float combine(float sum, float a, float b)
 {

@@ -2,57 +2,58 @@
  * gemm_dmma.cu: FP64 matrix product on the tensor cores by mma.sync, C = alpha * A * B + beta * C.
  *
  *     A: M x K, B: K x N, C: M x N; row-major with leading dimensions lda, ldb, ldc. Any M, N, K >= 1, any leading
- *     dimensions; beta = 0: C is not read. Sums are in FP64, fused, in the tensor core's order.
+ *     dimensions. With beta = 0, C is not read. Sums are FP64, by fused multiply-adds in the tensor core's order.
  *
- * The block's tiles of A and B come through a ring of STAGES buffers in shared memory. A tile consists of panels with
- * rows of 16 doubles (128 bytes): 16 k's of each row of A, 16 columns of each k of B. The 16-byte chunk c of row r is
- * stored at position c ^ (r % 8), which is TMA's swizzle of 128 bytes. Loads of two doubles per lane then have no bank
- * conflicts.
+ * A block's tiles of A and B pass through a ring of STAGES buffers in shared memory. A tile consists of panels with
+ * rows of 16 doubles (128 bytes): 16 values of k for a row of A, or 16 columns for one k of B. The 16-byte chunk c of
+ * row r is stored at position c ^ (r % 8), which is TMA's swizzle of 128 bytes. Loads of two doubles per lane then have
+ * no bank conflicts.
  *
  * There are two ways to copy, with the same layout:
  *
  *     gemm_dmma       all threads copy by cp.async; a block barrier separates two stages
- *     gemm_dmma_tma   (sm_90, TMA 1) one thread copies by TMA; mbarriers tell which stages are full and which are empty
+ *     gemm_dmma_tma   (sm_90, TMA 1) one thread copies by TMA; mbarriers say which stages are full and which are empty
  *
- * The instruction's first operand is B and its second A, so that the product is transposed. A load of two doubles then
- * fills two registers of one instruction and nothing is moved. In group g = lane / 4, with t = lane % 4:
+ * The instruction's first operand is B and its second is A, so that the product is transposed. A load of two doubles
+ * then fills two registers of one instruction, and no registers are moved. For g = lane / 4 and t = lane % 4:
  *
- *     B   columns 2g and 2g + 1 of 16 are the instruction's rows g and g + 8; k's 2t and 2t + 1 of 8 its k's t, t + 4
+ *     B   columns 2g and 2g + 1 of 16 are the instruction's rows g and g + 8; k = 2t and 2t + 1 of 8 are its k = t and
+ *         t + 4
  *     A   row g / 2 + g % 2 * 4 of 8 is its column g (rows of one load then differ in bit 2 of their number, and chunks
- *         in the other two); k's 2t and 2t + 1 as above
- *     C   rows t and t + 4 of 8, columns 2g and 2g + 1 of 16: stores of 16 bytes
+ *         in the other two); k = 2t and 2t + 1 as above
+ *     C   rows t and t + 4 of 8, columns 2g and 2g + 1 of 16, which allows stores of 16 bytes
  *
- * There are two sets of fragments. While one is multiplied the other is loaded, also across the border between two
+ * There are two sets of fragments. While one is multiplied, the other is loaded, even across the border between two
  * stages. Otherwise the tensor cores wait after each border (docs/experiments/dgemm.md).
  *
  *     gemm_dmma      (int M, int N, int K, double alpha, A, int lda, B, int ldb, double beta, C, int ldc)
  *     gemm_dmma_tma  (map A, map B, int M, int N, int K, double alpha, double beta, C, int ldc)
  *         grid     ceil_div(M, BLOCK_M) * ceil_div(N, BLOCK_N)
  *         block    32 * (BLOCK_M / WARP_M) * (BLOCK_N / WARP_N)
- *         shared   1024 + 8 * STAGES * BLOCK_K * (BLOCK_M + BLOCK_N), for TMA + 16 * STAGES
+ *         shared   1024 + 8 * STAGES * BLOCK_K * (BLOCK_M + BLOCK_N), with TMA 16 * STAGES more
  *         maps     A: M by K, box BLOCK_M by 16
  *                  B: ldb / 16 panels of K by 16, box BLOCK_N / 16 by BLOCK_K by 16, strides 16 and ldb
  *                  Both are swizzled over 128 bytes. lda must be even, ldb a multiple of 16, and A and B aligned to 16
- *                  bytes. Where N is no multiple of 16, B's last panel contains what follows the row, and no result
- *                  depends on it.
+ *                  bytes. If N is not a multiple of 16, B's last panel reaches past the end of the rows; no result
+ *                  depends on these elements.
  *
  * Parameters (macros; each has a default)
  *
  *     BLOCK_M, BLOCK_N, BLOCK_K   the tile, multiples of WARP_M, WARP_N and 16; BLOCK_K also of 2 * MMA_K
  *     WARP_M, WARP_N   a warp's part of the tile, multiples of 8 and of 16
- *     MMA_K            k's of an instruction: 8 or 16 on sm_90; older devices always use instructions of 8 x 8 x 4
+ *     MMA_K            extent of an instruction along K: 8 or 16 on sm_90; older devices always use 8 x 8 x 4
  *     STAGES           2 or more
- *     TMA              1: there is a gemm_dmma_tma
- *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share what
- *                      they read of B in the L2
- *     MIN_BLOCKS       blocks per SM that the registers must suffice for
+ *     TMA              1: gemm_dmma_tma exists
+ *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share their
+ *                      parts of B in the L2
+ *     MIN_BLOCKS       blocks per SM; limits registers so that this many fit
  *
- * The number of warps must be even. gemm_dmma copies faster where the rows of a panel (BLOCK_M; BLOCK_K) divide, or are
- * divided by, the rows that all threads copy at once (4 per warp). Rows of A or B that do not begin at multiples of 16
- * bytes are copied by 8.
+ * The number of warps must be even. gemm_dmma copies faster if the number of rows of a panel (BLOCK_M; BLOCK_K)
+ * divides, or is a multiple of, the number of rows that all threads copy at once (4 per warp). If rows of A or B do not
+ * begin at multiples of 16 bytes, 8 bytes are copied at a time.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is multiplied but the
- * last sums; 2 only arithmetic: nothing is copied.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is multiplied except
+ * the final sums; 2 only arithmetic: nothing is copied.
  *
  * Sources: PTX ISA 9.0, mma.sync for f64 (fragments), cp.async.bulk.tensor, mbarrier.
  */
@@ -98,9 +99,9 @@ namespace
 {
 
 constexpr int WARPS_M = BLOCK_M / WARP_M, WARPS_N = BLOCK_N / WARP_N, THREADS = 32 * WARPS_M * WARPS_N;
-constexpr int TILES_M = WARP_M / 8, TILES_N = WARP_N / 16;  /* of a warp: 8 rows, 16 columns */
-constexpr int GROUPS = BLOCK_K / MMA_K, EIGHTS = MMA_K / 8; /* of a stage; of a group */
-constexpr int ROW = 128;                                    /* bytes, of a panel */
+constexpr int TILES_M = WARP_M / 8, TILES_N = WARP_N / 16;  /* tiles of a warp: 8 rows, 16 columns */
+constexpr int GROUPS = BLOCK_K / MMA_K, EIGHTS = MMA_K / 8; /* per stage; per group */
+constexpr int ROW = 128;                                    /* bytes of a panel's row */
 constexpr int A_BYTES = BLOCK_M * BLOCK_K * 8, STAGE = A_BYTES + BLOCK_N * BLOCK_K * 8;
 constexpr int PASS = THREADS / 8; /* rows that all threads copy at once */
 
@@ -120,7 +121,7 @@ struct problem {
     int lda, ldb, ldc;
 };
 
-/* Copies 8 or 16 bytes, or writes zeros if they are not `there`. */
+/* Copies 8 or 16 bytes if they are `there`, otherwise writes zeros. */
 template <int BYTES> __device__ __forceinline__ void copy_or_zero(unsigned to, const double *from, bool there)
 {
 #if SWEETSPOT_VARIANT != 2
@@ -128,9 +129,9 @@ template <int BYTES> __device__ __forceinline__ void copy_or_zero(unsigned to, c
 #endif
 }
 
-/* How the threads copy a tile of PANELS panels with ROWS rows each. Thread i has chunk i % 8 of row i / 8, and in each
- * pass the row that is PASS rows further on; after the last row it continues in the next panel. Its copies are then at
- * constant distances, which takes three instructions per copy instead of thirty, if the numbers fit (REGULAR). */
+/* How the threads copy a tile of PANELS panels with ROWS rows each. Thread i has chunk i % 8 of row i / 8. In each pass
+ * it moves on by PASS rows; after the last row it continues in the next panel. If the sizes allow it (REGULAR), its
+ * copies are at constant distances, which takes three instructions per copy instead of thirty. */
 template <int ROWS, int PANELS> struct panels {
     static constexpr int PASSES = (ROWS * PANELS + PASS - 1) / PASS;
     static constexpr bool REGULAR = (PASS % ROWS == 0 || ROWS % PASS == 0) && ROWS * PANELS % PASS == 0;
@@ -148,8 +149,8 @@ template <int ROWS, int PANELS> struct panels {
         return thread / 8 * ROW + (thread % 8 ^ thread / 8 % 8) * 16;
     }
 
-    /* `from` is the thread's element of the first pass, at (row, column) of a matrix of rows x columns; !CHECKED: all
-     * of the tile lies within. */
+    /* `from` is the thread's element in the first pass, at (row, column) of a rows x columns matrix. !CHECKED: the
+     * whole tile lies within the matrix. */
     template <bool CHECKED, bool ALIGNED>
     static __device__ __forceinline__ void copy(unsigned to, const double *from, int ld, int row, int column, int rows,
                                                 int columns)
@@ -177,14 +178,14 @@ template <int ROWS, int PANELS> struct panels {
 typedef panels<BLOCK_M, BLOCK_K / 16> panels_a;
 typedef panels<BLOCK_K, BLOCK_N / 16> panels_b;
 
-/* The ring by cp.async: all threads copy, and a block barrier separates two stages. `here` is the stage whose fragments
- * are loaded next. */
+/* The ring with cp.async: all threads copy, and a block barrier separates two stages. `here` is the stage whose
+ * fragments are loaded next. */
 struct async_ring {
     const problem &p;
     unsigned stages, here, free;
     const double *a, *b; /* the thread's element of the tiles that are copied next */
-    int row, column, k;  /* of those tiles */
-    bool aligned;        /* to 16 bytes, all rows */
+    int row, column, k;  /* where those tiles begin */
+    bool aligned;        /* all rows are aligned to 16 bytes */
 
     __device__ __forceinline__ async_ring(const problem &problem, unsigned memory, int row, int column)
         : p(problem), stages(memory), here(memory), free(memory + (STAGES - 1) * STAGE),
@@ -239,7 +240,7 @@ struct async_ring {
     {
         here = here == stages + (STAGES - 1) * STAGE ? stages : here + STAGE;
         wait_for_copies<STAGES - 2>();
-        __syncthreads(); /* also: all have loaded what they need of the stage before */
+        __syncthreads(); /* also: all threads have read the previous stage */
     }
     __device__ __forceinline__ void end()
     {
@@ -248,15 +249,15 @@ struct async_ring {
 };
 
 #if TMA
-/* The ring by TMA: one thread copies. A stage has two mbarriers: `full` means that its bytes have arrived, `empty` that
- * all warps have loaded its fragments. A stage is refilled at the beginning of the step after its
- * use, when slower warps have loaded its fragments too. */
+/* The ring with TMA: one thread copies. A stage has two mbarriers: `full` means that its bytes have arrived, `empty`
+ * that all warps have loaded its fragments. A stage is refilled at the beginning of the step after its use, when the
+ * slower warps have loaded its fragments too. */
 struct tma_ring {
     const tensor_map *a, *b;
     int row, column, K;
     unsigned stages, full, empty, here;
     int stage;       /* number of `here` */
-    unsigned parity; /* of its `full` */
+    unsigned parity; /* of its `full` barrier */
 
     __device__ __forceinline__ tma_ring(const problem &p, unsigned memory, int row, int column, const tensor_map &a,
                                         const tensor_map &b)
@@ -265,7 +266,7 @@ struct tma_ring {
     {
     }
 
-    /* The copying thread: the tiles of a step to stage number `to`. */
+    /* Copies the tiles of a step to stage number `to`. The copying thread calls it. */
     __device__ __forceinline__ void copy_stage(int step, int to)
     {
         const unsigned at = stages + to * STAGE, barrier = full + 8 * to;
@@ -322,10 +323,10 @@ struct tma_ring {
 };
 #endif
 
-/* A lane's elements of B and A for MMA_K k's, eight k's at a time. */
+/* A lane's elements of B and A for MMA_K values of k, in groups of eight. */
 struct fragments {
-    double b[EIGHTS][TILES_N][4]; /* k 2t: columns 2g, 2g + 1; then the same of k 2t + 1 */
-    double a[EIGHTS][TILES_M][2]; /* k's 2t, 2t + 1 */
+    double b[EIGHTS][TILES_N][4]; /* k = 2t: columns 2g, 2g + 1; then the same for k = 2t + 1 */
+    double a[EIGHTS][TILES_M][2]; /* k = 2t, 2t + 1 */
 };
 
 __device__ __forceinline__ void load_pair(double &x, double &y, unsigned from)
@@ -356,7 +357,7 @@ __device__ __forceinline__ void load_fragments(fragments &f, unsigned stage, int
 
 typedef double sums[TILES_M][TILES_N][4];
 
-/* One instruction, or more before sm_90, for tile (m, n). */
+/* Executes one instruction for tile (m, n), or several before sm_90. */
 __device__ __forceinline__ void multiply_one(double (&d)[4], const fragments &f, int m, int n)
 {
 #if SWEETSPOT_VARIANT == 1
@@ -391,13 +392,12 @@ __device__ __forceinline__ void multiply(sums &sum, const fragments &f)
     for (int m = 0; m < TILES_M; ++m)
 #pragma unroll
         for (int i = 0; i < TILES_N; ++i) {
-            const int n =
-                m % 2 ? TILES_N - 1 - i : i; /* back and forth: the operand that was used last is used again */
+            const int n = m % 2 ? TILES_N - 1 - i : i; /* back and forth, so that the last operand is used again */
             multiply_one(sum[m][n], f, m, n);
         }
 }
 
-/* sum = the product of the warp's part of the tile, whose first row and column in the tile are given. */
+/* sum = the product for the warp's part of the tile, which begins at the given row and column of the tile. */
 template <class RING>
 __device__ __forceinline__ void multiply_tile(sums &sum, RING &ring, int K, int first_row, int first_column)
 {
@@ -411,7 +411,7 @@ __device__ __forceinline__ void multiply_tile(sums &sum, RING &ring, int K, int 
 #pragma unroll
         for (int group = 0; group < GROUPS; ++group) {
             if (group == GROUPS - 1) ring.next(i);
-            /* After the last step these are read and not used. */
+            /* After the last step, these are loaded but not used. */
             load_fragments(f[(group + 1) % 2], ring.here, (group + 1) % GROUPS, first_row, first_column);
             multiply(sum, f[group % 2]);
         }
@@ -419,7 +419,7 @@ __device__ __forceinline__ void multiply_tile(sums &sum, RING &ring, int K, int 
     ring.end();
 }
 
-/* The tile of a block: RASTER rows of tiles at a time, column by column. */
+/* The tile of this block. Blocks go through RASTER rows of tiles at a time, column by column. */
 __device__ __forceinline__ void tile_of_block(int M, int N, int &row, int &column)
 {
     const int rows = (M + BLOCK_M - 1) / BLOCK_M, columns = (N + BLOCK_N - 1) / BLOCK_N,
@@ -429,7 +429,7 @@ __device__ __forceinline__ void tile_of_block(int M, int N, int &row, int &colum
     column = within / height * BLOCK_N;
 }
 
-/* Two neighbours of a row of C; `second`: whether it has both. */
+/* Stores two adjacent elements of a row of C. second: whether the row has both. */
 __device__ __forceinline__ void store_pair(const problem &p, double *c, double x, double y, bool pairs, bool second)
 {
     if (pairs && second) {

@@ -4,25 +4,25 @@
  *
  *     op(A): M x K, stored M x K (A_MAJOR k) or K x M (A_MAJOR m); op(B): K x N, stored N x K (B_MAJOR k) or K x N
  *     (B_MAJOR n); C: M x N; row-major with leading dimensions lda, ldb, ldc. Any M, N >= 1, any K >= 0, any alignment
- *     and leading dimensions; beta = 0: C is not read. Sums are in FP32 (of INT8 in INT32, which wraps around), in the
- *     tensor core's order. TF32: the lowest 13 bits of the operands are ignored.
+ *     and leading dimensions. With beta = 0, C is not read. Sums are in FP32 (for INT8 in INT32, which wraps around),
+ *     in the tensor core's order. With TF32, the lowest 13 bits of the operands are ignored.
  *
- * The block's tiles of A and B come through a ring of STAGES buffers in shared memory, by cp.async of 16 bytes
- * (operand.cuh). ldmatrix reads them without bank conflicts. All four types move in the same way, because every
- * instruction takes 32 bytes along K of 16 rows and 8 columns. While fragments are multiplied the next ones are loaded,
- * also across the border between two stages (mainloop.cuh).
+ * A block's tiles of A and B pass through a ring of STAGES buffers in shared memory, copied by cp.async, 16 bytes at a
+ * time (operand.cuh). ldmatrix reads them without bank conflicts. All four types are moved in the same way, because
+ * every instruction takes 32 bytes along K from each of 16 rows and 8 columns. While fragments are multiplied, the next
+ * ones are loaded, even across the border between two stages (mainloop.cuh).
  *
- * Copies of complete tiles along K need no checks, also in blocks at the edge of C. The incomplete tile at the end of K
- * comes first, with checks. Where a row of A or B does not begin at a multiple of 16 bytes, all copies are checked, and
- * those of that operand go through registers, element by element, which takes several times as long.
+ * Copies of complete tiles along K need no checks, not even in blocks at the edge of C. The incomplete tile at the end
+ * of K comes first, with checks. If the rows of A or B do not begin at multiples of 16 bytes, all copies are checked,
+ * and that operand is copied through registers, element by element, which takes several times as long.
  *
  *     gemm_mma  (int M, int N, int K, alpha, A, int lda, B, int ldb, beta, C, int ldc, parts, flags)
  *         alpha and beta are float, for INT8 int
- *         grid     ceil_div(M, BLOCK_M) * ceil_div(N, BLOCK_N), with PERSISTENT no more than fit at once
+ *         grid     ceil_div(M, BLOCK_M) * ceil_div(N, BLOCK_N), with PERSISTENT at most as many as fit at once
  *         block    32 * (BLOCK_M / WARP_M) * (BLOCK_N / WARP_N)
- *         parts, flags   with WORKSPACE 1: BLOCK_M * BLOCK_N sums for each block, aligned to 16 bytes, and a zero for
- *                  each block, which is zero again at the end
- *         shared   STAGES * BLOCK_K * (BLOCK_M + BLOCK_N) * bytes of an element
+ *         parts, flags   with WORKSPACE 1: BLOCK_M * BLOCK_N sums per block, aligned to 16 bytes, and one flag per
+ *                  block, which is zero before and after the launch
+ *         shared   STAGES * BLOCK_K * (BLOCK_M + BLOCK_N) * bytes per element
  *
  * Parameters (macros; each has a default)
  *
@@ -30,22 +30,22 @@
  *     A_MAJOR, B_MAJOR see above; i8 only k
  *     BLOCK_M, BLOCK_N the tile, multiples of WARP_M and WARP_N
  *     BLOCK_K          64 bytes of a row, or a multiple of 128
- *     WARP_M, WARP_N   a warp's part of the tile, multiples of 16. Of operands that are not K-major the tile has a
- *                      multiple of 128 bytes, and the warp's part divides 128 bytes or is a multiple of them
+ *     WARP_M, WARP_N   a warp's part of the tile, multiples of 16. For operands that are not K-major, the tile must be
+ *                      a multiple of 128 bytes, and the warp's part must divide 128 bytes or be a multiple of them
  *     STAGES           2 or more
- *     DOUBLE_BUFFER    1: two sets of fragments; 0: one, in which a fragment is loaded as soon as the one before it is
- *                      used for the last time. It leaves registers for more sums
- *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share what
- *                      they read of B in the L2
+ *     DOUBLE_BUFFER    1: two sets of fragments; 0: one set, in which a fragment is loaded as soon as its predecessor
+ *                      has been used for the last time. This leaves registers for more sums
+ *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share their
+ *                      parts of B in the L2
  *     PERSISTENT       0: one block per tile
  *                      1: blocks go through all tiles, and load the first stages of the next one while they store
- *                      2: and if the last wave of tiles is not full, its steps along K are divided among the blocks,
- *                      at most four to a tile, which leave partial sums in the workspace; needs WORKSPACE 1
- *     MIN_BLOCKS       blocks per SM that the registers must suffice for
+ *                      2: as 1, and if the last wave of tiles is not full, its steps along K are divided among the
+ *                      blocks, at most four per tile, which leave partial sums in the workspace; needs WORKSPACE 1
+ *     MIN_BLOCKS       blocks per SM; limits registers so that this many fit
  *
- * The number of warps must be even. Where a tile has several panels (operand.cuh), their lines (K-major: BLOCK_M,
- * BLOCK_N; otherwise BLOCK_K) must divide the lines that all threads copy at once (a quarter or an eighth of the
- * threads), or the other way round.
+ * The number of warps must be even. If a tile has several panels (operand.cuh), the number of lines per panel (K-major:
+ * BLOCK_M, BLOCK_N; otherwise BLOCK_K) must divide the number of lines that all threads copy at once (a quarter or an
+ * eighth of the threads), or the other way round.
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is multiplied; 2 only
  * arithmetic: nothing is copied.
@@ -59,8 +59,8 @@
 namespace
 {
 
-/* The work of a block. The next piece's copies begin before the results of one are stored, which pass through the stage
- * that these copies leave free. */
+/* The work of a block. The copies for the next piece begin before the results of the current one are stored. These
+ * results pass through the stage that the copies leave free. */
 __device__ __forceinline__ void multiply_and_store(const product &p, const target &t, const workspace &space)
 {
     extern __shared__ uint4 shared_memory[];

@@ -6,8 +6,8 @@
  *
  * W is read once, so only how it is read matters. Memory is fastest with long runs of addresses: WARPS_K warps go along
  * the same ROWS rows together, each lane has ITEMS loads of 16 bytes per row in flight, and consecutive blocks have
- * consecutive rows. x comes from the L1, which W bypasses. Any rows, tokens, K >= 1, any leading dimensions; beta = 0:
- * D is not read. Loads are of single elements where addresses do not allow 16 bytes, and for the rest of K.
+ * consecutive rows. x comes from the L1, which W bypasses. Any rows, tokens, K >= 1, any leading dimensions. With beta
+ * = 0, D is not read. If addresses do not allow 16 bytes, and for the remainder of K, single elements are loaded.
  *
  *     gemm_rows  (int rows, int tokens, int K, float alpha, const W, long long ldw, const x, long long ldx,
  *                 float beta, D, long long ldd)
@@ -16,18 +16,18 @@
  *                      32 * 16 bytes    warps_k 0           warps_k 1
  *         row 0   | lane 0 | lane 1 | .. x ITEMS  | lane 0 | lane 1 | .. x ITEMS | ..  -> shuffles, shared memory
  *         row 1   | lane 0 | lane 1 | ..
- *         ..      ROWS of them, then the next warps_n's
+ *         ..      ROWS rows, then those of the next warps_n
  *
  * Parameters (macros; each has a default)
  *
  *     INPUT, OUTPUT   f32, bf16 or f16
  *     TOKENS          vectors that a block computes: each costs a load from the L1 and a multiply-add per element of W
- *     ROWS            rows that a warp has in flight; they share what is read of x
+ *     ROWS            rows that a warp has in flight; they share the loads of x
  *     ITEMS           vectors of 16 bytes that a lane has in flight for each row
  *     WARPS_N         groups of warps with rows of their own
  *     WARPS_K         warps along the same rows
  *     HINT            1: the L2 may drop W first
- *     MIN_BLOCKS      blocks per SM that the registers must suffice for
+ *     MIN_BLOCKS      blocks per SM; limits registers so that this many fit
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: instead of multiplying, the
  * bits are collected; 2 only arithmetic: W is not loaded.
@@ -82,7 +82,7 @@
 #error "INPUT and OUTPUT must be f32, bf16 or f16"
 #endif
 
-#pragma nv_diag_suppress 177 /* the parameters decide what is used of the following */
+#pragma nv_diag_suppress 177 /* some of the following is unused, depending on the parameters */
 
 namespace
 {
@@ -102,8 +102,8 @@ typedef float output;
 typedef unsigned short output;
 #endif
 
-constexpr int WIDTH = 16 / (int)sizeof(input); /* elements of a vector */
-constexpr int STEP = 32 * WIDTH * ITEMS;       /* of a row, by a warp at a time */
+constexpr int WIDTH = 16 / (int)sizeof(input); /* elements per vector */
+constexpr int STEP = 32 * WIDTH * ITEMS;       /* elements of a row that a warp reads at a time */
 
 template <int TYPE> struct type_tag {
 };
@@ -134,7 +134,7 @@ __device__ __forceinline__ output narrow(float value)
 #endif
 }
 
-/* The elements of a vector. */
+/* Converts a vector to its elements in FP32. */
 __device__ __forceinline__ void unpack(float (&to)[WIDTH], uint4 v)
 {
     const unsigned word[4] = {v.x, v.y, v.z, v.w};
@@ -190,10 +190,10 @@ __device__ __forceinline__ void add_products(float &sum, const float (&w)[WIDTH]
 }
 
 struct matrices {
-    const input *w[ROWS], *x[TOKENS]; /* rows and tokens past the last one: that one again, which is not stored */
+    const input *w[ROWS], *x[TOKENS]; /* past the end, the last row or token again, which is not stored */
 };
 
-/* ITEMS vectors of each row, from k on; CHECKED: those within K. */
+/* Adds the products of ITEMS vectors of each row, from k on. CHECKED: only of those within K. */
 template <bool CHECKED>
 __device__ __forceinline__ void step(float (&sum)[ROWS][TOKENS], const matrices &m, int k, int K,
                                      unsigned long long policy)
@@ -227,7 +227,7 @@ __device__ __forceinline__ void step(float (&sum)[ROWS][TOKENS], const matrices 
     }
 }
 
-/* Elements from k on, every `stride`-th. */
+/* Adds the products of every `stride`-th element from k on. */
 __device__ void add_elements(float (&sum)[ROWS][TOKENS], const matrices &m, int k, int stride, int K)
 {
     const type_tag<INPUT_IS> type;
@@ -285,7 +285,8 @@ __device__ __forceinline__ void multiply(int rows, int tokens, int K, float alph
         __syncthreads();
     else
         __syncwarp();
-    /* A row's warps have their sums in shared memory; the first of them stores. With one warp along k it is its own. */
+    /* The sums of a row's warps are in shared memory. The first warp adds them (with WARPS_K 1 only its own) and stores
+     * the result. */
     if (warp_k > 0) return;
     for (int e = lane; e < ROWS * TOKENS; e += 32) {
         const int r = e % ROWS, t = e / ROWS;

@@ -1,14 +1,14 @@
 /*
- * gemm_simt.cu: C = alpha*op(A)*op(B) + beta*C in FP32 on the FMA units, no tensor cores.
+ * gemm_simt.cu: C = alpha*op(A)*op(B) + beta*C in FP32 on the FMA units, without tensor cores.
  *
  * op(A) is M x K, op(B) is K x N, C is M x N, all row-major with leading dimensions lda, ldb, ldc (in floats);
  * TRANSPOSE_A says that A is stored K x M, TRANSPOSE_B that B is stored N x K. Any M, N >= 1, K >= 0, any leading
- * dimensions, any 4-byte aligned pointers. With beta == 0, C is never read. There are two ways in.
+ * dimensions, any 4-byte aligned pointers. With beta == 0, C is never read. There are two main entries.
  *
  *     gemm_simt  (int M, int N, int K, float alpha, const float *A, int lda, const float *B, int ldb, float beta,
  *                 float *C, int ldc)
  *
- *         one launch, no scratch memory; when SPLIT_K is not defined
+ *         exists if SPLIT_K is not defined: one launch, no scratch memory
  *         grid    ceil_div(M, BLOCK_M) * ceil_div(N, BLOCK_N) = tiles                  (one-dimensional)
  *         block   (BLOCK_M / WARP_M) * (BLOCK_N / WARP_N) * 32
  *         shared  4 * STAGES * BLOCK_K * (A_ROW + B_ROW)                              (dynamic, bytes), with
@@ -18,37 +18,38 @@
  *                       int ldb, long long stride_b, float beta, float *C, int ldc, long long stride_c, int batch,
  *                       float *partial, unsigned *count)
  *
- *         a batch of products, stride_ floats apart, with sums over k in SPLIT_K parts by as many blocks; when SPLIT_K
- *         is defined
+ *         exists if SPLIT_K is defined: a batch of products, whose matrices are stride_* floats apart. SPLIT_K blocks
+ *         compute each sum over k in as many parts
  *         grid    tiles * batch * SPLIT_K, or fewer: see `struct share`
  *         block   as above
  *         shared  as above; with FINISH cluster at least 4 * BLOCK_M * BLOCK_N
- *         cluster SPLIT_K with FINISH cluster, else none
- *         partial BLOCK_M * BLOCK_N floats a part, for FINISH last_block and two_pass, aligned to 16 bytes
- *         count   an unsigned for each tile in parts, zero before the first launch and zero again after each, for
- *                 FINISH last_block
+ *         cluster SPLIT_K with FINISH cluster, otherwise none
+ *         partial for FINISH last_block and two_pass: BLOCK_M * BLOCK_N floats per part, aligned to 16 bytes
+ *         count   for FINISH last_block: one unsigned per split tile, zero before the first launch; each launch leaves
+ *                 zeros
  *
  *     gemm_simt_align (const float *A, int rows_a, int cols_a, int lda, float *to_a, int rows_to_a, int ld_to_a,
- *                      the same of B)
+ *                      the same for B)
  *
- *         copies operands as they are stored to rows that begin at multiples of 16 bytes, with zeros up to rows_to and
- *         ld_to. With ALIGNED the other entries take such copies: M and N padded to multiples of 4; with both copied, k
- *         to a multiple K' of BLOCK_K, and K' given as K
- *         grid    rows_to of both; 0 for an operand that is not copied
+ *         copies operands as they are stored to rows that begin at multiples of 16 bytes, and pads them with zeros up
+ *         to rows_to and ld_to. With ALIGNED, the other entries take such copies. M and N are padded to multiples of 4.
+ *         If both operands are copied, k is padded to a multiple K' of BLOCK_K, and K' is passed as K
+ *         grid    rows_to_a + rows_to_b; 0 rows for an operand that is not copied
  *         block   256
  *
  *     gemm_simt_finish (int M, int N, float beta, float *C, int ldc, long long stride_c, int alone, int shared,
  *                       const float *partial)
  *
- *         the second launch of FINISH two_pass. alone: tiles that are not in parts; shared: tiles that are
+ *         the second launch of FINISH two_pass. alone: tiles that are not split; shared: tiles that are
  *         grid    shared, BLOCK_M * BLOCK_N / 128
  *         block   256
  *
- * Results are bit-identical across runs; block order does not matter. Every launch of a candidate but the first may
- * overlap the one before it.
+ * Results are bit-identical across runs; block order does not matter. Every launch of a candidate except the first may
+ * overlap the previous one.
  *
- * Three levels of tiles. A block owns BLOCK_M x BLOCK_N of C, a warp WARP_M x WARP_N of that, and the warp's 32 lanes,
- * laid out LANE_ROWS x (32 / LANE_ROWS), own TILE_ROW_SIZE x TILE_COL_SIZE patches that repeat over the warp tile:
+ * There are three levels of tiles. A block owns BLOCK_M x BLOCK_N of C, a warp WARP_M x WARP_N of that, and the warp's
+ * 32 lanes, laid out LANE_ROWS x (32 / LANE_ROWS), own TILE_ROW_SIZE x TILE_COL_SIZE patches that repeat over the warp
+ * tile:
  *
  *          BLOCK_N                       WARP_N                          TILE_COL_SIZE
  *     +-------+-------+        +----+----+----+----+----           TILE_  +-----------+
@@ -59,14 +60,14 @@
  *     |   2   |   3   |        | .. (4 x 8 lanes, then the pattern repeats right and down)
  *     +-------+-------+
  *
- * Shared memory is a ring of STAGES slots, each a tile of A, then one of B. In both K is the slow index, so that a lane
- * reads its fragments of row k with vector loads:
+ * Shared memory is a ring of STAGES slots, each with a tile of A and then a tile of B. In both, K is the slow index, so
+ * that a lane reads its fragments of row k with vector loads:
  *
  *     A:  BLOCK_K rows of BLOCK_M + PAD floats   (transposed while it is copied, see A_ASYNC)
  *     B:  BLOCK_K rows of BLOCK_N floats         (the other way round for operands that are stored transposed)
  *
- * Parameters (macros; each has a default; the defaults together were the best configuration of an earlier version at
- * 4096 x 4096 x 4096 and at 2048 x 2048 x 2048 on an H200: 52.7 and 51.8 TFLOP/s of 66.9, 1.03 times cuBLAS)
+ * Parameters (macros with defaults; together these were the best configuration of an earlier version at 4096 x 4096 x
+ * 4096 and at 2048 x 2048 x 2048 on an H200: 52.7 and 51.8 TFLOP/s of 66.9, 1.03 times cuBLAS)
  *
  *     BLOCK_M, BLOCK_N   tile of C that a block computes
  *     BLOCK_K            depth of one stage; a multiple of 8
@@ -77,65 +78,66 @@
  *                        their columns and i and i^2 their rows. Where the hardware finds such sharing, it serves a
  *                        128-bit load by half-warps instead of quarters: 2 wavefronts per load instead of 3 on
  *                        average, 27% fewer for the whole kernel
- *     TILE_ROW_SIZE      rows that a thread reads at a time (1, 2, 4, 8). Where it does not divide the thread's rows,
- *                        the rest (1, 2 or 4) is read last, from a separate part of the warp tile: 18 rows are 4 + 4 +
- *                        4 + 4 + 2
+ *     TILE_ROW_SIZE      rows that a thread reads at a time (1, 2, 4, 8). If it does not divide the number of a
+ *                        thread's rows, the remaining rows (1, 2 or 4) are read last, from a separate part of the warp
+ *                        tile: 18 rows are 4 + 4 + 4 + 4 + 2
  *     TILE_COL_SIZE      columns that a thread reads at a time (1, 2, 4, 8). 8 has the classic two-way bank conflict:
  *                        eight lanes read 16 bytes each at columns 0, 8, ..., 56, and columns 0 and 32 share a bank;
- *                        with 4 they read 128 contiguous bytes. At 1024 cubed, 128 x 128 tiles: 4,198,670 conflicts of
- *                        loads against 213, 11% of time
+ *                        with 4 they read 128 contiguous bytes. At 1024 cubed with 128 x 128 tiles, 8 has 4,198,670
+ *                        load conflicts, 4 has 213; the difference is 11% of the time
  *     STAGES             slots in the ring. 1: copy, wait, compute. n: n-1 tiles are in flight while one is computed
  *     VECTOR             floats per global access of B and C (and of A when A_ASYNC is 0): 1, 2, 4
- *     A_ASYNC            1: an operand that is transposed while it is copied (A; B where TRANSPOSE_B; not A where
- *                        TRANSPOSE_A) goes to shared memory by 4-byte cp.async, each float directly to its position. 0:
- *                        it is loaded into registers VECTOR floats at a time and stored transposed one tile later:
- *                        fewer wavefronts (18%), more registers. Neither wins everywhere
+ *     A_ASYNC            1: an operand that is transposed while it is copied (A unless TRANSPOSE_A, B with TRANSPOSE_B)
+ *                        goes to shared memory by 4-byte cp.async, each float directly to its position. 0: it is loaded
+ *                        into registers VECTOR floats at a time and stored transposed one tile later, which takes 18%
+ *                        fewer wavefronts but more registers. Neither wins everywhere
  *     PAD                floats added to a row of A in shared memory (multiple of 4 for 128-bit fragments). A warp
- *                        writes 8 values of k times 4 or more rows at once, k being the slow index: with 4, bank 4k +
- *                        row is different for all 32; with 0, all 8 k of one row are in the same bank (14% of time with
- *                        A_ASYNC)
+ *                        writes 8 values of k times 4 or more rows at once, and k is the slow index. With 4, bank 4k +
+ *                        row is different for all 32; with 0, all 8 k of one row are in the same bank, which costs 14%
+ *                        of the time with A_ASYNC
  *     UNROLL_K           pragma text before the loop over the BLOCK_K rows of a tile: empty, _Pragma("unroll") or
  *                        _Pragma("unroll n")
  *     DOUBLE_BUFFER      1: the fragments of row k+1 are loaded before row k is multiplied, across tiles as well
  *     COLUMN_WISE        order of a row's multiplications in the source: even values go row by row through the thread's
  *                        tile, odd ones column by column. 0, 1: back and forth; 2, 3: the same, even elements first; 4,
- *                        5: groups of four back and forth, the first of them backwards; 6: pairs back and forth, every
- *                        second backwards; 7: groups of four, backwards in every second column. The arithmetic is the
- *                        same. The order influences the compiler's registers and schedule, by up to 8% either way. Of
- *                        1,024 FFMAs in the main loop 107 to 213 find no operand in the reuse cache, depending on this
- *                        order (64x256x8, 8x16 per thread). How early loads are issued differs too
+ *                        5: groups of four back and forth, the first group backwards; 6: pairs back and forth, every
+ *                        second pair backwards; 7: groups of four, backwards in every second column. The arithmetic is
+ *                        the same. The order influences register allocation and instruction scheduling, by up to 8%
+ *                        either way. Of 1,024 FFMAs in the main loop, 107 to 213 find no operand in the reuse cache,
+ *                        depending on the order (64x256x8, 8x16 per thread). It also changes how early loads are issued
  *     RASTER             blocks go down RASTER rows of blocks, then one column to the right, so that the blocks in
  *                        flight share more of A and B in L2. 1: row by row
  *     MIN_BLOCKS         blocks that an SM must be able to hold (second argument of __launch_bounds__), which limits
  *                        registers. 0: the compiler decides
- *     SPLIT_K            parts of the sum over k, see gemm_simt_split. They keep SMs busy where tiles are few: at 512
- *                        cubed 10.3 us with parts in clusters, 13.2 with parts finished otherwise, 12.4 by cuBLAS
- *     FINISH             who adds the parts: `cluster`, the blocks of a cluster through each other's shared memory
- *                        (sm_90; up to 8 parts); `last_block`, the block that finishes last, from `partial`;
+ *     SPLIT_K            parts of the sum over k, see gemm_simt_split. They keep SMs busy if there are few tiles: 512
+ *                        cubed takes 10.3 us with FINISH cluster, 13.2 with the other ways, and 12.4 with cuBLAS
+ *     FINISH             which blocks add the parts: `cluster`, the blocks of a cluster through each other's shared
+ *                        memory (sm_90; up to 8 parts); `last_block`, the block that finishes last, from `partial`;
  *                        `two_pass`, a second launch
  *     TRANSPOSE_A, TRANSPOSE_B   how A and B are stored
  *     ALIGNED            1: A and B are copies that gemm_simt_align made, so that VECTOR can be 4 for any matrices. 2:
- *                        B is; with A_ASYNC, A goes float by float anyway, unless TRANSPOSE_A
- *     AFTER_LAUNCH       1: A is what the launch before writes, which this one may overlap (programmatic dependent
- *                        launch): nothing is read before that one has ended. 2: meanwhile B, which it does not write,
- *                        is fetched into the L2
+ *                        only B is; with A_ASYNC, A is copied float by float anyway, unless TRANSPOSE_A
+ *     AFTER_LAUNCH       1: the previous launch writes A, and this one may overlap it (programmatic dependent launch).
+ *                        Nothing is read before the previous launch has ended. 2: meanwhile B, which that launch does
+ *                        not write, is fetched into the L2
  *
  * What limits it. A scheduler issues one instruction per cycle, and an FFMA is one of them, so every other instruction
- * costs a multiplication: with 128 x 256 x 8 tiles at 2048 cubed 91% are FFMAs, and in 86% of the cycles one is issued.
- * So 16 x 8 thread tiles (6 shared loads for 128 FFMAs) with 8 warps per SM beat 8 x 8 tiles (4 for 64) with 16.
- * Power-of-two sizes lose 3% more, because their blocks fill 132 SMs 3.88 times. Warps wait for the dispatcher 7% of
- * their time. An FFMA without an operand in the reuse cache (one in eight) holds them 3.7 times as long as another
- * (2048 cubed, 64 x 256 x 8, 8 x 16 per thread). Loops of 19 KB and more wait for instructions, up to 5% of the time.
- * But unrolling less costs more: 3% to 16%, best against best, on twelve squares.
+ * costs a multiplication. With 128 x 256 x 8 tiles at 2048 cubed, 91% of the instructions are FFMAs, and one is issued
+ * in 86% of the cycles. So 16 x 8 thread tiles (6 shared loads for 128 FFMAs) with 8 warps per SM beat 8 x 8 tiles (4
+ * loads for 64 FFMAs) with 16 warps. Power-of-two sizes lose 3% more, because their blocks fill 132 SMs 3.88 times.
+ * Warps wait for the dispatcher 7% of their time. An FFMA without an operand in the reuse cache (one in eight) holds
+ * them 3.7 times as long as another (2048 cubed, 64 x 256 x 8, 8 x 16 per thread). Loops of 19 KB and more wait for
+ * instructions, up to 5% of the time. But unrolling less costs more: 3% to 16% between the best configurations, on
+ * twelve square problems.
  *
- * Ragged sizes. The last tiles of a row or column are moved back into the matrix and store only what no neighbour
- * stores, so where the matrix is at least as large as a tile, only the last step along k is copied with tests, float by
- * float, with zeros outside. Where pointers or leading dimensions do not allow VECTOR, every copy is like this: tune
- * these with VECTOR 1.
+ * Ragged sizes. The last tiles of a row or column are moved back into the matrix and only store elements that no other
+ * tile stores. So if the matrix is at least as large as a tile, only the last step along k is copied with tests, float
+ * by float, with zeros outside. If pointers or leading dimensions do not allow VECTOR, every copy is made this way, so
+ * tune such problems with VECTOR 1.
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the copies from global to
  * shared memory and the store of C, no fragments, no multiplications; 2 only arithmetic: fragments and multiplications
- * on whatever lies in shared memory, no copies, and a store under a condition that never holds.
+ * of whatever shared memory contains, no copies, and a store under a condition that never holds.
  */
 
 #include "gemm_simt/mainloop.cuh"
@@ -242,8 +244,8 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt_split(int M, int N, int K, floa
 }
 
 #if SPLIT_K != 1 && FINISH_IS == FINISH_two_pass
-/* Adds the parts of tile alone + blockIdx.x, one of `shared`, 32 quads per block. Each warp adds every eighth part,
- * then the first warp adds the eight sums. */
+/* Adds the parts of tile alone + blockIdx.x, one of `shared` tiles, 32 quads per block. Each warp adds every eighth
+ * part, then the first warp adds the eight sums. */
 extern "C" __global__ void __launch_bounds__(256)
     gemm_simt_finish(int M, int N, float beta, float *__restrict__ C, int ldc, long long stride_c, int alone,
                      int shared, const float *__restrict__ partial)

@@ -2,19 +2,19 @@
  * gemm_wgmma.cu: matrix products of BF16, FP16 or TF32 on Hopper's tensor cores (sm_90a): TMA loads, wgmma, FP32
  * accumulators.
  *
- *     D = alpha * A * B' + beta * C     A: M x K, B: N x K, D over C: M x N, row-major with leading dimension ldc
+ *     D = alpha * A * B' + beta * C     A: M x K, B: N x K, D replaces C: M x N, row-major with leading dimension ldc
  *
  * with A and B as TMA sees them. A job's tensor maps say which of its buffers is A (TRANSPOSE_C swaps them), and
  * whether their contiguous dimension is K (A_MAJOR k, B_MAJOR k) or M or N (A_MAJOR m, B_MAJOR n; only 16-bit types).
- * Any M, N, K >= 1: TMA reads zeros outside, and writes nothing there. Sums are FP32 in the tensor core's order. beta =
- * 0: C is not read.
+ * Any M, N, K >= 1: TMA reads zeros outside, and writes nothing there. Sums are FP32 in the tensor core's order. With
+ * beta = 0, C is not read.
  *
  * INPUT tf32: A and B are FP32, and the tensor cores read the upper 19 bits. A tensor map with convert = "tf32" rounds
- * instead of cutting off. PRODUCTS 3: FP32 from three products of TF32 (Ootomo and Yokota 2022). a = high + low: high
- * is the 19 bits that the tensor cores read of a itself, low is the rest (written by gemm_split). The kernel goes along
- * K three times, for high*low, low*high and high*high, so that the small terms come first. low*low, at most 2^-20 of
- * the whole, is left out. The tensor cores' additions cut off instead of rounding, so that errors grow with K. PROMOTE
- * n adds their sums to others, with rounding, every n steps. An Inf in A or B may give NaN.
+ * instead of truncating. PRODUCTS 3: FP32 from three products of TF32 (Ootomo and Yokota 2022). a = high + low: high
+ * is the 19 bits that the tensor cores read from a itself, low is the rest (written by gemm_split). The kernel goes
+ * along K three times, for high*low, low*high and high*high, so that the small terms come first. low*low, at most 2^-20
+ * of the whole, is left out. The tensor cores' additions truncate instead of rounding, so errors grow with K. PROMOTE n
+ * adds their sums to separate totals every n steps, with rounding. An Inf in A or B may give NaN.
  *
  * A block has WARPGROUPS warpgroups that multiply ("consumers") and one that loads (with PRODUCER_REGISTERS 0 one
  * warp). A ring of STAGES buffers in shared memory connects them. Each stage has two mbarriers: full (the bytes have
@@ -22,7 +22,7 @@
  *
  *     stage    | A: BLOCK_M x BLOCK_K | x STAGES   | B: BLOCK_N x BLOCK_K | x STAGES    | store buffers | barriers
  *     K-major    panels of LINE = min(BLOCK_K * SIZE, 128) bytes of a row, each BLOCK_M rows, swizzled over LINE
- *                bytes; SIZE: an element's, 2 or 4
+ *                bytes; SIZE: bytes per element, 2 or 4
  *     M-major    panels of 64 rows of A, each BLOCK_K lines of 128 bytes, swizzled over 128 bytes
  *
  * cooperative: all consumers share a tile; each has BLOCK_M / WARPGROUPS rows. pingpong: two consumers take turns; each
@@ -34,45 +34,46 @@
  * SPLIT_K divides a tile's K into parts. FINISH cluster: the blocks of a cluster have one part each and add their sums
  * through distributed shared memory in a fixed order. FINISH two_pass: any number of parts, each computed by its own
  * cluster, which leaves its sums in the workspace. A second launch, gemm_wgmma_finish, adds them in the order of the
- * parts, on many blocks, and may overlap the first one's end. With two_pass the grid's y is the number of parts. It is
- * lower where the workspace holds fewer; if it is 1, the first launch stores C itself.
+ * parts, on many blocks, and may overlap the end of the first launch. With two_pass, the grid's y is the number of
+ * parts, which is lower if the workspace holds fewer. If it is 1, the first launch stores C itself.
  *
  *     workspace | part 0: | tile 0: block 0 of its cluster, 1, ... | tile 1 | ... | part 1 | ...
- *                 a block's: [sum / 4][thread][4], as the threads hold them
+ *                 each block: [sum / 4][thread][4], as the threads hold them
  *
  * STREAM_K: the tiles that would leave the last wave unfilled are divided among all clusters in equal numbers of steps
- * (Osama et al., Stream-K, 2023). The other blocks of a tile leave their sums in the workspace and never wait. The
- * block with the tile's first steps waits for them and adds them in the order of K. So all blocks must be resident, and
+ * (Osama et al., Stream-K, 2023). The block with a tile's first steps waits for the sums of the tile's other blocks,
+ * which leave them in the workspace and never wait, and adds them in the order of K. So all blocks must be resident.
  * `counts` must be 0 before the first launch; each launch leaves it at 0.
  *
  * Launches
  *
  *     gemm_wgmma  (map A, map B, maps of A's and B's low parts (PRODUCTS 3), map C (MAP_C 1), C, int M, int N, int K,
  *                  float alpha, float beta, long long ldc, float *workspace, unsigned *counts (both: WORKSPACE 1))
- *         CLUSTER    CLUSTER_M * CLUSTER_N, FINISH cluster: times SPLIT_K (one of the two kinds must be 1)
+ *         CLUSTER    CLUSTER_M * CLUSTER_N, with FINISH cluster times SPLIT_K (one of the two factors must be 1)
  *         tiles      ceil_div(M, BLOCK_M * CLUSTER_M) * ceil_div(N, BLOCK_N * CLUSTER_N)
  *         grid       CLUSTER * (PERSISTENT ? min(tiles, clusters that fit at once) : tiles);   cluster  CLUSTER
- *                    FINISH two_pass: by parts, 1 <= parts <= SPLIT_K
+ *                    FINISH two_pass: grid.y = parts, 1 <= parts <= SPLIT_K
  *         block      128 * WARPGROUPS + (PRODUCER_REGISTERS ? 128 : 32)
  *         shared     1024 + STAGES * SIZE * BLOCK_K * (BLOCK_M + BLOCK_N)
  *                    + (STORE direct ? 0 : WARPGROUPS * STORE_BUFFERS * STORE_BYTES) + BARRIERS,
  *                    and with SPLIT_K and FINISH cluster at least 1024 + 4 * BLOCK_M * BLOCK_N + BARRIERS;
- *                    STORE_BYTES: below; BARRIERS 16 * STAGES + (STORE tma ? 8 * WARPGROUPS * STORE_BUFFERS : 0)
+ *                    STORE_BYTES: parameters.cuh; BARRIERS: 16 * STAGES + (STORE tma ? 8 * WARPGROUPS * STORE_BUFFERS
+ *                    : 0)
  *         maps       A: box BLOCK_M / CLUSTER_N by PANEL = LINE / SIZE (M-major: BLOCK_K by 64), swizzle as above;
- *                    B: likewise, BLOCK_N / CLUSTER_M;
+ *                    B: the same with BLOCK_N / CLUSTER_M;
  *                    C: box 64 by STORE_COLS, or STORE_COLS by 64 with TRANSPOSE_C; swizzle: the box's inner bytes
  *                    (16: none)
- *         workspace  STREAM_K: BLOCK_M * BLOCK_N floats a block; counts: WARPGROUPS a block
+ *         workspace  STREAM_K: BLOCK_M * BLOCK_N floats per block; counts: WARPGROUPS per block
  *                    two_pass: parts * tiles * CLUSTER * BLOCK_M * BLOCK_N floats, aligned to 16 bytes, if parts > 1
  *     gemm_wgmma_finish  (C, int M, int N, float alpha, float beta, long long ldc, int parts, const float *workspace)
  *         the second launch of FINISH two_pass
- *         grid       tiles * CLUSTER by BLOCK_M * BLOCK_N / 128;   block  32 * FINISH_WARPS;   nothing happens if parts
- *                    is 1
- *     gemm_align  (A, rows, ld, to, ld_to; the same of B; int K)
- *         copies both so that rows begin at multiples of 16 bytes, which TMA needs
+ *         grid       tiles * CLUSTER by BLOCK_M * BLOCK_N / 128;   block  32 * FINISH_WARPS;   does nothing if parts is
+ *                    1
+ *     gemm_align  (A, rows, ld, to, ld_to; the same for B; int K)
+ *         copies both so that rows begin at multiples of 16 bytes, as TMA requires
  *         grid       ceil_div((rows_a + rows_b) * ceil_div(K, 64 * COPY_WORDS), 8);   block  256
- *     gemm_split  (A, rows, low part of A; the same of B; int K, long long ld)
- *         the low parts for PRODUCTS 3; all rows ld floats apart, a multiple of 4
+ *     gemm_split  (A, rows, low part of A; the same for B; int K, long long ld)
+ *         writes the low parts for PRODUCTS 3; all rows are ld floats apart, a multiple of 4
  *         grid       ceil_div((rows_a + rows_b) * ceil_div(K, 32 * COPY_WORDS), 8);   block  256
  *
  * Parameters (macros; each has a default)
@@ -81,40 +82,39 @@
  *     PRODUCTS             1 or 3 (INPUT tf32)
  *     BLOCK_M              rows of a tile: a multiple of 64 for each consumer that works on it
  *     BLOCK_N              columns: 8, or a multiple of 16 up to 256
- *     BLOCK_K              64 bytes of a row, or a multiple of 128; 64 elements or more where an operand is M- or
- *                          N-major
+ *     BLOCK_K              64 bytes of a row, or a multiple of 128; 64 elements or more if an operand is M- or N-major
  *     WARPGROUPS           consumers, 1 to 3; SCHEDULE pingpong: 2
- *     IN_FLIGHT            0: a consumer waits for every stage's products; 1: it gives a stage back when the next one's
+ *     IN_FLIGHT            0: a consumer waits for every stage's products; 1: it releases a stage when the next stage's
  *                          products are in flight
  *     PRODUCER_REGISTERS   registers that setmaxnreg leaves a loading thread: 24 to 40; the consumers share the rest;
  *                          0: one loading warp
- *     MIN_BLOCKS           blocks per SM that the registers must suffice for
+ *     MIN_BLOCKS           blocks per SM; limits registers so that this many fit
  *     PERSISTENT           1: as many clusters as fit at once go through all tiles, loading ahead; 0: one cluster per
  *                          tile
  *     CLUSTER_M, CLUSTER_N, SPLIT_K   see above; a cluster has at most 8 blocks
- *     FINISH               cluster or two_pass: who adds the parts, see above; two_pass needs WORKSPACE 1, and
+ *     FINISH               cluster or two_pass: how the parts are added, see above; two_pass needs WORKSPACE 1, and
  *                          neither STREAM_K nor DEFER
- *     INTERLEAVE           of two_pass, 0: a part is consecutive steps along K; 1: part i has steps i, i + parts, ...,
- *                          so that reads at one time are close together in the rows of A and B
- *     FINISH_WARPS         of gemm_wgmma_finish: warps that share the parts of the same sums, 1 to 32
+ *     INTERLEAVE           for two_pass. 0: a part is consecutive steps along K; 1: part i has steps i, i + parts, ...,
+ *                          so that simultaneous reads are close together in the rows of A and B
+ *     FINISH_WARPS         for gemm_wgmma_finish: warps that share the parts of the same sums, 1 to 32
  *     ORDER, RASTER        grouped: consecutive tiles go through RASTER rows of tiles, column by column; hilbert:
- *                          through squares of RASTER tiles, a power of two, along a Hilbert curve (tiles at the edges
- *                          that fill no square are grouped)
+ *                          through squares of RASTER x RASTER tiles, a power of two, along a Hilbert curve (tiles at
+ *                          the edges that fill no square are grouped)
  *     STREAM_K             1: the last wave's tiles are divided if it is not full; 2: those of the last full wave
  *                          too; needs WORKSPACE 1, PERSISTENT, cooperative, no DEFER
- *     PROMOTE              0; n: see above; the tile's sums take twice the registers
- *     STORE                tma: through shared memory by TMA (C's rows must be multiples of 16 bytes: it writes no
- *                          less); rows: through shared memory, whole rows by each warp (any ldc); direct: from
+ *     PROMOTE              0: off; n: see above; the tile's sums take twice the registers
+ *     STORE                tma: through shared memory by TMA (C's rows must be multiples of 16 bytes, TMA's smallest
+ *                          write); rows: through shared memory, whole rows by each warp (any ldc); direct: from
  *                          registers (any ldc)
- *     STORE_BUFFERS        of 64 by STORE_COLS elements, for each consumer: 1 or more. With beta and STORE tma the old
- *                          C also comes through them; as much as they hold is loaded while the products are still being
+ *     STORE_BUFFERS        buffers of 64 by STORE_COLS elements per consumer, 1 or more. With beta and STORE tma, the
+ *                          old C also comes through them; as much as fits is loaded while products are still being
  *                          summed
  *     DEFER                1: a tile's results wait in registers, as OUTPUT, and are stored during the first steps of
  *                          the next tile; needs STORE tma or rows, PERSISTENT, cooperative and a 16-bit OUTPUT
- *     HINT_A, HINT_B       0; 1: the L2 may drop it first; 2: the L2 should keep it
- *     ROTATE               0; n: tile i begins its sums i*n steps further along K and wraps around, so that blocks that
- *                          need the same rows do not all request the same lines at once
- *     COPY_WORDS           4-byte words that a lane of gemm_align or gemm_split has in flight; of gemm_split a
+ *     HINT_A, HINT_B       0: none; 1: the L2 may drop the operand first; 2: the L2 should keep it
+ *     ROTATE               0: off; n: tile i begins its sums i*n steps further along K and wraps around, so that blocks
+ *                          that need the same rows do not all request the same lines at once
+ *     COPY_WORDS           4-byte words that a lane of gemm_align or gemm_split has in flight; for gemm_split a
  *                          multiple of 4
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is multiplied; 2 only
@@ -159,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     p.steps = PRODUCTS * per_product;
 #if TWO_PASS
     {
-        /* the first `more` have one step more */
+        /* the first `more` parts have one more step */
         const int parts = gridDim.y, part = blockIdx.y, each = (unsigned)p.steps / (unsigned)parts,
                   more = p.steps - each * parts;
         p.first = INTERLEAVE ? part : part * each + min(part, more);
@@ -189,8 +189,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
             for (int i = 0; i < WARPGROUPS * STORE_BUFFERS; i++) barrier_init(loaded + 8 * i, 1);
         barriers_initialised();
     }
-    /* The thread that initialises the barriers is the one that loads, so that where no other block arrives at them it
-     * need not wait for the others. */
+    /* The thread that loads also initialises the barriers. So if no other block arrives at them, it need not wait for
+     * the other threads. */
     if (CLUSTER_M * CLUSTER_N > 1)
         cluster_sync();
     else if (threadIdx.x < 128 * WARPGROUPS)
@@ -232,15 +232,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 /* ---- the sum of the parts ---------------------------------------------------------------------------------------- */
 
 #if TWO_PASS
-/* C = alpha * (all parts) + beta * C: each of 32 lanes adds four sums, number blockIdx.y of those that block blockIdx.x
- * of each part left. Each warp adds consecutive parts, with up to 16 in flight at once. Then the first warp adds the
- * warps' sums. The order is fixed, so results are bit-identical. Without the 1 in the launch bounds the compiler saves
- * registers and keeps few loads in flight. */
+/* C = alpha * (sum of the parts) + beta * C. Block (x, y) adds, of the sums that block x of each part left, the y-th
+ * 128, four per lane. Each warp adds consecutive parts, with up to 16 in flight at once. Then the first warp adds the
+ * warps' sums. The order is fixed, so results are bit-identical. Without the 1 in the launch bounds, the compiler would
+ * save registers and keep few loads in flight. */
 extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS, 1)
     gemm_wgmma_finish(output *c, int m, int n, float alpha, float beta, long long ldc, int parts,
                       const float *__restrict__ sums)
 {
-    /* parts of a warp; of those, loads in flight */
+    /* parts per warp; how many of them are loaded at once */
     constexpr int EACH = (SPLIT_K + FINISH_WARPS - 1) / FINISH_WARPS, TOGETHER = EACH < 16 ? EACH : 16;
     __shared__ float4 found[FINISH_WARPS][32];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -248,7 +248,7 @@ extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS, 1)
                        (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)};
     int row, col;
     place(p, blockIdx.x / CLUSTER, row, col);
-    /* The thread of the consumers that had these sums, and which of its fours. */
+    /* Which thread of the consumers had these sums, and which four of its sums they are. */
     const int number = blockIdx.y * 32 + lane, thread = number % (128 * OWNERS), four = number / (128 * OWNERS),
               rank = blockIdx.x % CLUSTER;
     row = (row * CLUSTER_M + rank % CLUSTER_M) * BLOCK_M + thread / 128 * ROWS + four / (SUMS / 4) * 64 +
@@ -264,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS, 1)
 #pragma unroll 1
     for (int left = end - first; left > 0; left -= TOGETHER, from += TOGETHER * apart) {
         float v[TOGETHER][4];
-        /* Past the last the last again, not added: loads under conditions waited for each other. */
+        /* Past the end, the last part is loaded again but not added: conditional loads waited for each other. */
 #pragma unroll
         for (int i = 0; i < TOGETHER; i++)
             asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"

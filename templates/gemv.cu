@@ -12,12 +12,12 @@
  *         TRANSPOSE 1   y has N elements   grid  ceil_div(N, GROUP * VECTOR * ITEMS), SPLIT
  *         block         BLOCK_SIZE
  *
- * `partial` holds SPLIT floats per element of y, `count` an unsigned per block along grid.x, zero before the first
- * launch and zero again after each; neither is touched when SPLIT is 1. Results are bit-identical across runs; block
- * order does not matter.
+ * `partial` holds SPLIT floats per element of y. `count` is one unsigned per block along grid.x, which must be zero
+ * before the first launch; each launch leaves it at zero. Neither is used when SPLIT is 1. Results are bit-identical
+ * across runs; block order does not matter.
  *
- *     TRANSPOSE 0: a group of GROUP threads goes along ROWS rows   TRANSPOSE 1: a group goes down, a column vector a
- *                                                                  thread
+ *     TRANSPOSE 0: a group of GROUP threads goes along ROWS rows   TRANSPOSE 1: a group goes down, with one column
+ *                                                                  vector per thread
  *
  *                 GROUP * VECTOR                                          GROUP * VECTOR
  *       row 0  | t0 | t1 | .. | t0 | t1 | ..  -> shuffles           row 0  | t0 | t1 | ..     group 0
@@ -28,9 +28,9 @@
  *
  *     BLOCK_SIZE   threads of a block, a multiple of GROUP
  *     GROUP        threads that go along one row (TRANSPOSE 0: a multiple of 32), or side by side (TRANSPOSE 1)
- *     ROWS         rows that a thread has in flight; with TRANSPOSE 0 they share what is read of x
+ *     ROWS         rows that a thread has in flight; with TRANSPOSE 0 they share the loads of x
  *     ITEMS        vectors that a thread has in flight for each row
- *     VECTOR       floats per load: 1, 2, 4. Where pointers or lda do not allow it, loads are of single floats
+ *     VECTOR       floats per load: 1, 2, 4. If pointers or lda do not allow it, single floats are loaded
  *     SPLIT        parts of the sums, each computed by its own block; the block that finishes last adds them in order
  *     UNROLL       pragma text before the main loop
  *     STREAMING    1: loads of A are marked for early eviction from the caches
@@ -130,7 +130,7 @@ __device__ __forceinline__ bool aligned(const float *p, int ld, int width)
     return reinterpret_cast<unsigned long long>(p) % (4 * width) == 0 && ld % width == 0;
 }
 
-/* The part of [0, n) that a split computes. */
+/* Where a part of [0, n) begins, if SPLIT blocks divide it. */
 __device__ __forceinline__ int part_begin(int n, int part)
 {
     return (int)((long long)n * part / SPLIT);
@@ -141,7 +141,7 @@ __device__ __forceinline__ void finish_one(float sum, int i, float alpha, float 
     y[i] = alpha * sum + (beta != 0.0f ? beta * y[i] : 0.0f);
 }
 
-/* Takes this block's part of the sum for element i of y, which has `length` elements. */
+/* Stores this block's part of the sum for element i of y, which has `length` elements. */
 __device__ __forceinline__ void give(float sum, int i, int length, float alpha, float beta, float *y, float *partial)
 {
     if constexpr (SPLIT == 1)
@@ -150,7 +150,7 @@ __device__ __forceinline__ void give(float sum, int i, int length, float alpha, 
         __stcg(partial + (long long)blockIdx.y * length + i, sum);
 }
 
-/* With SPLIT: of the blocks with elements [first, end), the one that finishes last adds all parts. */
+/* With SPLIT: among the blocks with elements [first, end), the one that finishes last adds all parts. */
 __device__ __forceinline__ void add_parts(int first, int end, int length, float alpha, float beta, float *y,
                                           const float *partial, unsigned *count)
 {
@@ -238,7 +238,7 @@ __device__ __forceinline__ void down_columns(float (&sum)[ITEMS][VECTOR], const 
             for (int v = 0; v < VECTOR; ++v) add_product(sum[k][v], from[k * (GROUP * VECTOR) + v], x[i]);
 }
 
-/* The same for a strip that reaches past the last column, or where addresses do not allow vectors. */
+/* The same for a strip that reaches past the last column, or if addresses do not allow vectors. */
 __device__ __forceinline__ void down_columns_checked(float (&sum)[ITEMS][VECTOR], const float *column, int columns_left,
                                                      int lda, const float *x, int begin, int end)
 {
@@ -265,7 +265,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
               first = first_of_block + group * ROWS;
     const int begin = part_begin((N + VECTOR - 1) / VECTOR, blockIdx.y) * VECTOR;
     const int end = min(N, part_begin((N + VECTOR - 1) / VECTOR, blockIdx.y + 1) * VECTOR);
-    const float *row[ROWS]; /* past the last row: that row again, which is not stored */
+    const float *row[ROWS]; /* past the end, the last row again, which is not stored */
     float sum[ROWS] = {};
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) row[r] = A + (long long)lda * min(first + r, M - 1);

@@ -11,20 +11,20 @@
  *                        longer than ROW_THREADS * HELD use `again`
  *     METHOD again       the row is read a second time, mostly from the caches
  *
- * Mean and sum of squared deviations of two parts are joined without cancellation (Chan, Golub and LeVeque 1979), so
- * that one reduction suffices. Accesses are vectors of VECTOR elements where the number of columns and the addresses
- * allow it, otherwise single elements; the kernel decides when it runs.
+ * The means and sums of squared deviations of two parts are joined without cancellation (Chan, Golub and LeVeque 1979),
+ * so that one reduction suffices. Accesses are vectors of VECTOR elements if the number of columns and the addresses
+ * allow it, otherwise single elements. The kernel decides at run time.
  *
  * Launch      norm_rows (const T *x, T *y, const T *weight, [const T *bias,] int rows, int cols, float epsilon)
  *     grid    ceil_div(rows, ROWS_PER_BLOCK);   block  ROW_THREADS * ROWS_PER_BLOCK
  *     bias    only with NORM layer
  *
- * Parameters (macros; each has a default): NORM; TYPE f32, bf16 or f16, of all four; ROW_THREADS, a power of two from
- * 32; ROWS_PER_BLOCK; VECTOR, a power of two up to 16 bytes; METHOD; HELD, a multiple of VECTOR; STORE `plain` or
- * `streaming` (st.global.cs)
+ * Parameters (macros; each has a default): NORM; TYPE f32, bf16 or f16, for all four arrays; ROW_THREADS, a power of
+ * two from 32; ROWS_PER_BLOCK; VECTOR, a power of two up to 16 bytes; METHOD; HELD, a multiple of VECTOR; STORE `plain`
+ * or `streaming` (st.global.cs)
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is summed; 2 only
- * arithmetic: nothing loaded, and stores under a condition that never holds.
+ * arithmetic: nothing is loaded, and stores are under a condition that never holds.
  */
 #ifndef NORM
 #define NORM layer
@@ -44,7 +44,7 @@ namespace
 
 constexpr bool LAYER = NORM_IS == NORM_layer;
 
-/* Of some elements: how many, their mean, and the sum of squared deviations from it. With NORM rms, the mean is 0. */
+/* The number of some elements, their mean, and the sum of squared deviations from it. With NORM rms, the mean is 0. */
 struct moments {
     float count, mean, squares;
 };
@@ -61,7 +61,7 @@ __device__ __forceinline__ moments join(moments a, moments b)
 #endif
 }
 
-/* The first `count` of N numbers. */
+/* The moments of the first `count` of N numbers. */
 template <int N> __device__ __forceinline__ moments moments_of(const float *x, int count)
 {
     float sum = 0.0f, squares = 0.0f;
@@ -80,13 +80,14 @@ __device__ __forceinline__ moments join_warp(moments mine)
         const moments other = {__shfl_xor_sync(0xffffffffu, mine.count, distance),
                                __shfl_xor_sync(0xffffffffu, mine.mean, distance),
                                __shfl_xor_sync(0xffffffffu, mine.squares, distance)};
-        /* In one order, so that all lanes get the same. */
+        /* Always in the same order, so that all lanes get the same result. */
         mine = threadIdx.x & distance ? join(other, mine) : join(mine, other);
     }
     return mine;
 }
 
-/* Over the ROW_THREADS threads of a row; all of them get it. Contains a block barrier if a row has several warps. */
+/* Joins the moments of the ROW_THREADS threads of a row; all of them get the result. Contains a block barrier if a row
+ * has several warps. */
 __device__ __forceinline__ moments join_row(moments mine)
 {
     mine = join_warp(mine);
@@ -100,7 +101,7 @@ __device__ __forceinline__ moments join_row(moments mine)
     return mine;
 }
 
-/* A row and what it is normalised with. `cols` is 0 for a row that does not exist: its threads only take part in
+/* A row and the values to normalise it with. `cols` is 0 for a row that does not exist, whose threads only take part in
  * barriers. */
 struct row {
     const element *x, *weight, *bias;
@@ -149,7 +150,7 @@ template <int V> __device__ __forceinline__ void in_registers(const row &r)
     constexpr int COUNT = HELD / V;
     const int lane = threadIdx.x % ROW_THREADS;
     float held[COUNT * V];
-    int count = 0; /* of this thread's elements that exist */
+    int count = 0; /* how many of this thread's elements exist */
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
         const int at = (i * ROW_THREADS + lane) * V;
@@ -169,7 +170,7 @@ template <int V> __device__ __forceinline__ void in_registers(const row &r)
 template <int V> __device__ __forceinline__ void norm_row(const row &r, int all_cols)
 {
     if (METHOD_IS == METHOD_registers &&
-        all_cols <= ROW_THREADS * HELD) /* the same for all threads: there are barriers inside */
+        all_cols <= ROW_THREADS * HELD) /* the same for all threads, since both contain barriers */
         in_registers<V>(r);
     else
         again<V>(r);

@@ -3,44 +3,44 @@
  * look-back (Merrill and Garland 2016).
  *
  * Bound by memory: every float is read once and written once. A block takes the next tile of BLOCK_SIZE * ITEMS floats
- * by a ticket, so that running blocks have all tiles before it. It adds within the tile, publishes the tile's sum, and
- * looks back over the tiles before it until it finds one whose prefix is known:
+ * by a ticket, so that all earlier tiles belong to blocks that have begun. It adds within the tile, publishes the
+ * tile's sum, and looks back over the earlier tiles until it finds one whose prefix is known:
  *
  *     tile       .. | prefix known | sum known | sum known | sum known | mine |
  *     state word    |   2, value   | 1, value  | 1, value  | 1, value  |   32 * LOOK words at a time; flag and value
- *                                                                          in one word, so no fence
+ *                                                                          share a word, so no fence is needed
  *
- *     within a tile  a warp has 32 * ITEMS neighbouring floats, in rows of 32 * V: a lane holds V neighbours of each
- *                    row. Sums within a lane, a scan of a row by shuffles, rows one after the other, then the warps'
- *                    sums through shared memory
+ *     within a tile  a warp has 32 * ITEMS adjacent floats, in rows of 32 * V: a lane holds V adjacent floats of each
+ *                    row. A lane adds its floats, shuffles scan a row, and rows follow one another. Then the warps'
+ *                    sums are added through shared memory
  *
  *     FLOW tile      one block per tile
  *     FLOW stream    as many blocks as fit; each takes tile after tile, with STAGES of them in shared memory
- *                    (asynchronous copies; each thread copies what it reads). One is scanned, one is summed, the others
- *                    are in flight. A separate warp looks back for the second while the others scan the first. The
- *                    sequence with STAGES 3:
+ *                    (asynchronous copies; each thread copies the floats that it reads). One tile is scanned, one is
+ *                    summed, and the others are in flight. A separate warp looks back for the second tile while the
+ *                    other warps scan the first. The sequence with STAGES 3:
  *
  *                        workers          copy 3 | sum of 1 | scan, store 0 | copy 4 | sum of 2 | scan, store 1
  *                        look-back warp           \_ publish sum, look back, publish prefix of 1 _/
  *
- * Sums are FP32. How far a block looks back depends on timing, and so does the order of additions: results differ in
- * the last bits from run to run.
+ * Sums are FP32. How far a block looks back depends on timing, and so does the order of additions. So the last bits of
+ * the results differ from run to run.
  *
  * Launches
  *     prefix_sum_clear  (unsigned long long *state, long long tiles)           grid ceil_div(tiles + 1, 256), block 256
  *     prefix_sum        (const float *x, float *y, long long n, unsigned long long *state)
  *         FLOW tile    grid  tiles = ceil_div(n, BLOCK_SIZE * ITEMS);   block  BLOCK_SIZE
- *         FLOW stream  grid  any up to that;   block  BLOCK_SIZE + 32;
+ *         FLOW stream  grid  at most that;   block  BLOCK_SIZE + 32;
  *                      dynamic shared memory  4 * STAGES * BLOCK_SIZE * ITEMS bytes
  *         state: tiles + 1 words, the first is the ticket
  *
  * Parameters (macros; each has a default): FLOW; STAGES, at least 3; BLOCK_SIZE; ITEMS, a multiple of VECTOR;
- * VECTOR 1, 2, 4 (single floats where x or y is not aligned); STORE and LOAD `plain` or `streaming` (.cs; FLOW
- * stream: LOAD streaming goes past the L1); PAUSE nanoseconds between polls of a word that is not ready; LOOK words
- * that a lane fetches at once; MIN_BLOCKS blocks per SM that the registers must suffice for
+ * VECTOR 1, 2, 4 (single floats if x or y is not aligned); STORE and LOAD `plain` or `streaming` (.cs; with FLOW
+ * stream, LOAD streaming bypasses the L1); PAUSE, nanoseconds between polls of a word that is not ready; LOOK, words
+ * that a lane fetches at once; MIN_BLOCKS, blocks per SM, which limits registers so that this many fit
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: a copy; 2 only arithmetic, with
- * tickets and look-back: nothing loaded, and stores under a condition that never holds.
+ * tickets and look-back: nothing is loaded, and stores are under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -119,11 +119,11 @@ __device__ __forceinline__ u64 look(const u64 *at)
 __device__ __forceinline__ float look_back(const u64 *words, long long tile)
 {
     const int lane = threadIdx.x % 32;
-    float value = 0.0f; /* of the tiles that this lane has seen */
+    float value = 0.0f; /* sum over the tiles that this lane has seen */
     unsigned known = 0;
     for (long long next = tile - 1; !known; next -= 32 * LOOK) { /* lane k looks at tiles next - k, next - 32 - k, .. */
         u64 word[LOOK];
-        /* all loads are in flight before the first is used; nothing is before the first tile */
+        /* all loads are in flight before the first is used; the prefix before the first tile is 0 */
 #pragma unroll
         for (int j = 0; j < LOOK; ++j)
             word[j] = next - 32 * j - lane >= 0 ? look(words + next - 32 * j - lane) : (u64)PREFIX << 32;
@@ -181,8 +181,8 @@ template <int V> __device__ __forceinline__ void store(float *to, const float *x
     }
 }
 
-/* Where this thread's floats begin in the warp's first row, from the tile's first on. Its part of row r is 32 * V * r
- * further. */
+/* Where this thread's part of the warp's first row begins, counted from the start of the tile. Its part of row r begins
+ * 32 * V * r floats later. */
 template <int V> __device__ __forceinline__ int own_place()
 {
     return threadIdx.x / 32 * (32 * ITEMS) + threadIdx.x % 32 * V;
@@ -198,7 +198,7 @@ __device__ __forceinline__ void load_tile(float (*held)[V], const float *x, long
 #pragma unroll
         for (int v = 0; v < V; ++v) held[r][v] = (float)(first + r);
 #else
-    if ((tile + 1) * TILE <= n) { /* all tiles but the last: one address and no tests */
+    if ((tile + 1) * TILE <= n) { /* all tiles except the last need one address and no tests */
 #pragma unroll
         for (int r = 0; r < ITEMS / V; ++r) load<V>(held[r], x + first + r * (32 * V));
     } else {
@@ -210,7 +210,7 @@ __device__ __forceinline__ void load_tile(float (*held)[V], const float *x, long
 #endif
 }
 
-/* Begins to copy a tile to `stage`. The last tile, which may be incomplete, has been copied when this returns. */
+/* Begins to copy a tile to `stage`. The last tile, which may be incomplete, is copied before this returns. */
 template <int V> __device__ __forceinline__ void begin_copy(float *stage, const float *x, long long n, long long tile)
 {
     float *to = stage + own_place<V>();
@@ -220,7 +220,7 @@ template <int V> __device__ __forceinline__ void begin_copy(float *stage, const 
         const unsigned at = (unsigned)__cvta_generic_to_shared(to);
 #pragma unroll
         for (int r = 0; r < ITEMS / V; ++r) {
-            if (V == 4 && LOAD_IS == ACCESS_streaming) /* past the L1 */
+            if (V == 4 && LOAD_IS == ACCESS_streaming) /* bypasses the L1 */
                 asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at + r * (128 * V)),
                              "l"(from + r * (32 * V))
                              : "memory");
@@ -274,7 +274,7 @@ __device__ __forceinline__ float exchange(u64 *words, long long tile, float all)
     return before;
 }
 
-/* FLOW tile: the next tile, from registers. */
+/* FLOW tile: scans the next tile in registers. */
 template <int V> __device__ __forceinline__ void scan_tile(const float *x, float *y, long long n, u64 *state)
 {
     constexpr int ROWS = ITEMS / V;
@@ -290,7 +290,7 @@ template <int V> __device__ __forceinline__ void scan_tile(const float *x, float
     const long long first = tile * TILE + own_place<V>();
     const bool whole = (tile + 1) * TILE <= n;
 #if SWEETSPOT_VARIANT != 1
-    float sum = 0.0f; /* of the warp's rows so far */
+    float sum = 0.0f; /* over the warp's rows so far */
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
 #pragma unroll
@@ -335,8 +335,8 @@ template <int V> __device__ __forceinline__ void scan_tile(const float *x, float
 #if FLOW_IS == FLOW_stream
 constexpr int BOTH = BLOCK_SIZE + 32; /* workers and the look-back warp */
 
-/* Barriers 1 and 2 (by the tile's parity): a tile's sums are ready. Barriers 3 and 4: the sum before it is. One side
- * waits, the other does not. */
+/* Barriers 1 and 2 (by the tile's parity): a tile's sums are ready. Barriers 3 and 4: the sum of the preceding tiles is
+ * ready. One side waits at a barrier, the other only arrives. */
 __device__ __forceinline__ void await(int barrier)
 {
     asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "n"(BOTH) : "memory");
@@ -419,7 +419,7 @@ __device__ __forceinline__ void scan_stream(const float *x, float *y, long long 
     __shared__ long long ticket[2];
     __shared__ float of_warp[2][WARPS], before[2][WARPS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    long long tile[STAGES]; /* this turn's, the next, the one after that .. */
+    long long tile[STAGES]; /* this turn's tile, the next, the one after that .. */
 #pragma unroll
     for (int k = 0; k < STAGES; ++k) {
         if (threadIdx.x == BLOCK_SIZE) ticket[k % 2] = take(state);
@@ -444,7 +444,7 @@ __device__ __forceinline__ void scan_stream(const float *x, float *y, long long 
         }
         return;
     }
-    /* what this thread copied, which is what it reads */
+    /* this thread only waits for its own copies, because it only reads these */
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 1) : "memory");
     float sum = sum_of_stage<V>(stage);
     if (lane == 0) of_warp[0][warp] = sum;

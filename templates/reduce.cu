@@ -22,33 +22,33 @@
  *
  * Launches
  *
- *     reduce_zero    (float *out)   only for FINISH atomic; 1 block of 1
+ *     reduce_zero    (float *out)   only for FINISH atomic; 1 block of 1 thread
  *     reduce_sum     (const float *x, long long n, float *partial, float *out, unsigned *count)
  *     reduce_asum, reduce_nrm2   with the same arguments
  *     reduce_dot     (const float *x, const float *y, long long n, float *partial, float *out, unsigned *count)
  *     reduce_iamax   (const float *x, long long n, total *partial, float *out, long long *index, unsigned *count)
  *                    total: 16 bytes
  *         grid       BLOCKS_PER_SM == 0 ? ceil_div(n, chunk) : min(ceil_div(n, chunk), BLOCKS_PER_SM * device.sm_count)
- *                    with chunk = BLOCK_SIZE * ITEMS * VECTOR; any grid is right
+ *                    with chunk = BLOCK_SIZE * ITEMS * VECTOR; any grid gives correct results
  *         block      BLOCK_SIZE
  *     reduce_finish  (const float *partial, int blocks, float *out)   only for FINISH two_pass; with `long long *index`
  *                                                                     at the end for iamax
- *         grid       1;   block  BLOCK_SIZE;   blocks = the grid of the launch before
+ *         grid       1;   block  BLOCK_SIZE;   blocks = the grid of the previous launch
  *
- * `partial` holds a number per block (FINISH last_block and two_pass). `count` is one unsigned that must be zero
- * before the first launch, and is zero again after each (FINISH last_block). Neither is touched otherwise. Nothing
- * needs the output cleared. Squares must not overflow (nrm2); NaNs are ignored (iamax). For dot, x and y that are not
- * equally aligned are read float by float.
+ * `partial` holds a number per block (FINISH last_block and two_pass). `count` is one unsigned that must be zero before
+ * the first launch; each launch leaves it at zero (FINISH last_block). Neither is used otherwise. The output need not
+ * be cleared. Squares must not overflow (nrm2); NaNs are ignored (iamax). For dot, if x and y are not equally aligned,
+ * they are read float by float.
  *
  * Parameters (macros; each has a default)
  *
- *     REDUCE          sum, asum, nrm2, dot or iamax: what is computed, the same for a whole job
+ *     REDUCE          the result to compute, sum, asum, nrm2, dot or iamax; the same for a whole job
  *     BLOCK_SIZE      threads of a block: a multiple of 32; for REDUCTION shared a power of two
  *     VECTOR          floats per load: 1, 2, 4
  *     ITEMS           independent loads that a thread has in flight
  *     UNROLL          pragma text before the loop over chunks: empty, _Pragma("unroll") or _Pragma("unroll n")
- *     BLOCKS_PER_SM   not a macro of this file: it sets the grid, see above. With 0 (no loop) FINISH last_block is
- *                     about 10% slower than the others: every one of 65,536 blocks or more ends with a fence and an
+ *     BLOCKS_PER_SM   not a macro of this file; it sets the grid, see above. With 0 (no loop), FINISH last_block is
+ *                     about 10% slower than the others, because each of 65,536 or more blocks ends with a fence and an
  *                     atomic
  *     REDUCTION       how a block adds its threads' sums: `shuffle`, warp shuffles and then one warp over the warps'
  *                     sums, or `shared`, a tree in shared memory with one barrier per level
@@ -56,9 +56,8 @@
  *                     (deterministic); `two_pass`, another launch adds them (deterministic); `atomic`, each block
  *                     adds to the output (not nrm2 and iamax)
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: every load, and the bits of a
- * float are collected instead of added, two floats per instruction; 2 only arithmetic: the additions, of a number that
- * is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: every load, with bits collected
+ * instead of added, two floats per instruction; 2 only arithmetic: the additions, of a number that is not loaded.
  */
 
 #ifndef SWEETSPOT_VARIANT
@@ -157,7 +156,7 @@ __device__ __forceinline__ total join(total a, const total b)
     return a;
 }
 
-/* The value of lane + distance. */
+/* The total of lane + distance. */
 __device__ __forceinline__ total from_lane_above(total mine, int distance)
 {
     total other;
@@ -168,7 +167,7 @@ __device__ __forceinline__ total from_lane_above(total mine, int distance)
     return other;
 }
 
-/* A sum with one more element (of the second vector: y). */
+/* Adds one more element to a sum; y is that of the second vector. */
 __device__ __forceinline__ float add(float sum, float x, float y)
 {
 #if REDUCE_IS == REDUCE_nrm2
@@ -195,7 +194,7 @@ template <int WIDTH> __device__ __forceinline__ void load(float *to, const float
     }
 }
 
-/* The total over the block, in thread 0. To be called by all threads, and once per launch or after a barrier. */
+/* The total over the block, in thread 0. All threads must call it, only once per launch or after a barrier. */
 __device__ __forceinline__ total block_total(total mine)
 {
     const int tid = threadIdx.x;
@@ -227,8 +226,8 @@ __device__ __forceinline__ total block_total(total mine)
 }
 
 #if FINISH_IS != FINISH_atomic
-/* The total of a list by one block, in thread 0, always in the same order. Read from L2, where other blocks' writes
- * are seen. */
+/* The total of a list, computed by one block, in thread 0, always in the same order. The list is read from L2, where
+ * other blocks' writes are visible. */
 __device__ __forceinline__ total list_total(const total *list, int length)
 {
     total sum = nothing();
@@ -272,7 +271,7 @@ __device__ __forceinline__ total chunks_total(const float *x, const float *y, lo
     const int tid = threadIdx.x;
     float sum[VECTOR] = {};
 #if WITH_INDEX
-    int where[VECTOR]; /* which of this thread's loads held the largest */
+    int where[VECTOR]; /* which of this thread's loads had the largest value */
 #pragma unroll
     for (int v = 0; v < VECTOR; ++v) sum[v] = -1.0f, where[v] = 0;
     int step = 0;
@@ -338,7 +337,7 @@ __device__ __forceinline__ total chunks_total(const float *x, const float *y, lo
     return mine;
 }
 
-/* The same with a thread's floats before `head` and from `tail` on. */
+/* Adds a thread's floats before `head` and from `tail` on to its total. */
 __device__ __forceinline__ total with_edges(total mine, const float *x, const float *y, long long n, long long head,
                                             long long tail)
 {
@@ -355,7 +354,7 @@ __device__ __forceinline__ total with_edges(total mine, const float *x, const fl
     return mine;
 }
 
-/* The block's total to the output, or to those who add the blocks' totals. */
+/* Adds the block's total to the output, or leaves it to be added. With FINISH last_block, the last block adds all. */
 __device__ __forceinline__ void leave_total(total mine, total *partial, float *out SECOND_OUTPUT, unsigned *count)
 {
     const int tid = threadIdx.x;

@@ -6,9 +6,9 @@
  *     row  | ROW_THREADS vectors | ROW_THREADS vectors | ..     a thread has ITEMS of them in flight; sums of its
  *                                                               vectors' components are kept apart
  *
- * A vector is VECTOR floats where the leading dimension and the matrix are aligned to it, otherwise one float; the
- * kernel decides when it runs. Sums are FP32, in a fixed order. Within a warp they are joined by shuffles, between
- * warps of a row in shared memory.
+ * A vector is VECTOR floats if the leading dimension and the matrix are aligned to it, otherwise one float. The kernel
+ * decides at run time. Sums are FP32, in a fixed order. Within a warp they are joined by shuffles, between the warps of
+ * a row in shared memory.
  *
  * Launch      row_sums (const float *a, float *sums, int rows, int cols)
  *     grid    ceil_div(rows, ROWS_PER_BLOCK);   block  ROW_THREADS * ROWS_PER_BLOCK
@@ -72,7 +72,7 @@ __device__ __forceinline__ float add(float sum, float x)
 #endif
 }
 
-/* This thread's part of a row. */
+/* The sum of this thread's part of a row. */
 template <int V> __device__ __forceinline__ float part(const float *row, int cols, int lane)
 {
     typedef typename vector<V>::type wide;

@@ -1,43 +1,44 @@
 /*
- * smith_waterman.cu: the best local alignment score of each of many pairs of sequences, affine gaps (Smith and Waterman
- * 1981, Gotoh 1982), in integers.
+ * smith_waterman.cu: the best local alignment score for each of many pairs of sequences, with affine gaps (Smith and
+ * Waterman 1981, Gotoh 1982), in integers.
  *
- * Bound by integer arithmetic, and by the instruction cache where much is unrolled: warps drift apart, and more warps
- * need more different instructions at a time. GROUP threads align one pair (ARITHMETIC pairs and halves: two). Each
- * takes ROWS letters of a into registers and goes along b, one letter behind the thread above it:
+ * Bound by integer arithmetic, and by the instruction cache if much is unrolled: warps drift apart, and the more warps
+ * there are, the more different instructions they need at a time. GROUP threads align one pair (two with ARITHMETIC
+ * pairs and halves). Each takes ROWS letters of a into registers and goes along b, one letter behind the thread above
+ * it:
  *
  *            b ->                       for rows of GROUP * ROWS letters of a            (UNROLL_OUTER before)
  *     a   |  thread 0    j          |       for letters j of b, and GROUP - 1 more       (UNROLL_INNER before)
  *     |   |  thread 1    j - 1      |           take H, F of the row above and b's letter from the thread before
  *     v   |  thread 2    j - 2      |           (shuffles); for ROWS letters             (always unrolled)
  *
- * Where a has more letters than the group's rows, `above` holds H and F of the group's last row for every letter of b:
+ * If a has more letters than the group has rows, `above` holds H and F of the group's last row for every letter of b:
  * two words per group, adjacent for neighbouring groups. Sequences are stored letter by letter, a[i] of pair p at a + i
- * * count + p. Letters are 0 to 125 (SIMILARITY permute: 0 to 3). Outside b a thread sees a letter that equals no
+ * * count + p. Letters are 0 to 125 (SIMILARITY permute: 0 to 3). Outside b, a thread sees a letter that equals no
  * other. It raises no score, so that the loop needs no special case.
  *
- *     ARITHMETIC plain    32-bit integers, max of C++ (for sm_90 the compiler may still use DPX instructions)
+ *     ARITHMETIC plain    32-bit integers, C++ max (for sm_90 the compiler may still use DPX instructions)
  *     ARITHMETIC dpx      32-bit integers by Hopper's DPX intrinsics: max(a + b, c) and max(a, b, c) in one
  *                         instruction; emulated below sm_90
  *     ARITHMETIC pairs    two pairs of sequences in the halves of 32-bit words, DPX on 16 bits: scores must stay below
  *                         16384
  *     ARITHMETIC halves   as pairs, but pure additions are done in FP16: scores must stay below 2000
  *
- * H is kept as H - open, with which gaps begin. The score s has open added, so that the same value serves the diagonal.
- * DPX instructions share a half-rate execution unit with other integer instructions (62.9 results per cycle and SM
- * measured; 119 FP16 additions). So the number of instructions per cell decides:
+ * H is stored as H - open, the value from which gaps begin. The score s has open added, so that the same value serves
+ * the diagonal. DPX instructions share a half-rate execution unit with other integer instructions (measured: 62.9
+ * results per cycle and SM, against 119 FP16 additions). So the number of instructions per cell decides:
  *
  *     plain, dpx          E, F, and H = max(diagonal + s, E, F, 0), whose addition the compiler may move to another
- *                         unit. The best score takes half an instruction, by maxima of three
+ *                         unit. The best score takes half an instruction per cell, by maxima of three values
  *     pairs               E, F, H, and max(E, F, 0). Everything has open added, so that nothing is negative. One 32-bit
  *                         subtraction then serves both halves (MINUS selects its instruction)
- *     halves              E, F and H = max(diagonal + s, E, F), with both additions on the FP16 unit. Integers up to
- *                         2047 are, bit by bit, multiples of 2^-24 in FP16 (subnormal numbers and those of the first
- *                         exponent), so 16-bit words have the same order as integers and as FP16 numbers. Negative
- *                         numbers have not, but E and F are cut off at 0 (`relu`, at no cost), so that no negative
- *                         number is the largest of three
+ *     halves              E, F and H = max(diagonal + s, E, F), with both additions on the FP16 unit. Read as FP16, the
+ *                         bits of an integer n up to 2047 are the number n * 2^-24 (subnormal, or with the smallest
+ *                         exponent), so 16-bit words have the same order as integers and as FP16 numbers. This is not
+ *                         true of negative numbers, but E and F are clamped at 0 (`relu`, at no cost), so that no
+ *                         negative number is the largest of three
  *
- *     SIMILARITY compare  letters are multiplied by KEY, a power of two not below match + mismatch; then a ^ b is 0 or
+ *     SIMILARITY compare  letters are multiplied by KEY, a power of two not below match + mismatch. Then a ^ b is 0 or
  *                         at least KEY, and s = max(match - (a ^ b), -mismatch)
  *     SIMILARITY permute  the four scores of b's letter are the bytes of a word, one per letter of a; one instruction
  *                         takes the bytes that two letters select
@@ -50,12 +51,12 @@
  *         above: grid * BLOCK_SIZE / GROUP * length_b elements
  *
  * Parameters (macros; each has a default): ARITHMETIC; SIMILARITY; GROUP 1, 2, 4 .. 32; BLOCK_SIZE, a multiple of 32;
- * ROWS, even; AHEAD 1 fetches b's letters one step before they are used; MINUS `add` or `multiply` (a multiplication by
- * 1 with addition uses another unit than DPX instructions; only for pairs); UNROLL_OUTER, UNROLL_INNER pragma text.
- * MATCH, MISMATCH, OPEN (the whole cost of a gap's first letter), EXTEND, KEY are the same for a whole job.
+ * ROWS, even; AHEAD 1 fetches b's letters one step before they are used; MINUS `add` or `multiply` (a multiply-add by 1
+ * uses a different unit than DPX instructions; only for pairs); UNROLL_OUTER, UNROLL_INNER pragma text. MATCH,
+ * MISMATCH, OPEN (the whole cost of a gap's first letter), EXTEND, KEY are the same for a whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: letters and `above` are read
- * and written, nothing is scored; 2 only arithmetic: no letter is read, and `above` is neither.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: letters are read, `above` is
+ * read and written, nothing is scored; 2 only arithmetic: no letter is read, and `above` is neither read nor written.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -187,11 +188,11 @@ __device__ __forceinline__ number largest(number a, number b)
 }
 #endif
 
-/* One cell. `left`, `diagonal`, `up` are the kept values of H there; s has OPEN added. Returns H plus FLOOR, which
- * minus_open() converts to the value that is kept. */
+/* Computes one cell. `left`, `diagonal`, `up` are the stored values of H of these neighbours; s has OPEN added. Returns
+ * H plus FLOOR, which minus_open() converts to the value that is stored. */
 #if ARITHMETIC_IS == ARITHMETIC_halves
 constexpr int FLOOR = 0;
-constexpr number NOTHING = (0x8000u | OPEN) * 0x10001u; /* the kept value of H = 0: -OPEN in FP16, sign and magnitude */
+constexpr number NOTHING = (0x8000u | OPEN) * 0x10001u; /* stored for H = 0: -OPEN in FP16, sign and magnitude */
 __device__ __forceinline__ number add_fp16(number a, number b)
 {
     number sum;
@@ -237,8 +238,8 @@ __device__ __forceinline__ number minus_open(number h, int)
 }
 #endif
 
-/* The letters of the group's pairs at one position, one byte each, as in memory. `even`: neighbouring letters are one
- * 16-bit word. */
+/* The letters of the group's pairs at one position, one byte each, as in memory. `even`: two adjacent letters can be
+ * read as one 16-bit word. */
 __device__ __forceinline__ unsigned fetch(const signed char *from, int second, bool even)
 {
 #if SWEETSPOT_VARIANT == 2
@@ -259,8 +260,8 @@ constexpr unsigned OUTSIDE = 0x0404, BEHIND = EACH == 2 ? 0xcc88 : 0x4444;
 struct column {
     unsigned first, second; /* byte k: the score of letter k in a */
 };
-/* A selector: the byte of its letter, and zero bytes, which are the sign of a non-negative byte (EACH 2) or the bytes
- * of 0. */
+/* Selects the byte of the row's letter, and zero bytes: the sign of a non-negative byte (EACH 2), or bytes of a word
+ * that is 0. */
 __device__ __forceinline__ unsigned of_row(unsigned letters)
 {
     return EACH == 2 ? (letters & 0xff) * 0x11 + (letters >> 8) * 0x1100 + 0xc480 : letters | 0x4440;
@@ -299,7 +300,7 @@ __device__ __forceinline__ number similarity(unsigned row, column c)
 }
 #endif
 
-/* A thread's letters of a from `first` on, and the values to the left of the first column. */
+/* Loads a thread's letters of a from `first` on, and sets the values to the left of the first column. */
 __device__ __forceinline__ void take_rows(unsigned (&row)[ROWS], number (&kept)[ROWS], number (&e)[ROWS],
                                           const signed char *a, int first, int count, int pair, int second, bool even,
                                           int length_a)
@@ -313,7 +314,7 @@ __device__ __forceinline__ void take_rows(unsigned (&row)[ROWS], number (&kept)[
     }
 }
 
-/* The best scores of a group's pairs. */
+/* Stores the best scores of a group's pairs. */
 __device__ __forceinline__ void store_scores(number best, int *score, int second)
 {
 #if ARITHMETIC_IS == ARITHMETIC_pairs || ARITHMETIC_IS == ARITHMETIC_halves
@@ -333,7 +334,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     const int lane = threadIdx.x % GROUP, group = (blockIdx.x * BLOCK_SIZE + threadIdx.x) / GROUP;
     const bool mine = (long long)group * EACH < count;
     const int pair =
-        mine ? group * EACH : 0; /* a group without a pair repeats the first one: shuffles need all threads */
+        mine ? group * EACH : 0; /* a group without a pair repeats the first one, because shuffles need all threads */
     const int second = pair + 1 < count ? 1 : 0; /* a group without a second pair uses its first twice */
     const bool even =
         (count | reinterpret_cast<unsigned long long>(a) | reinterpret_cast<unsigned long long>(b)) % 2 == 0;
@@ -343,13 +344,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     UNROLL_OUTER for (int first = 0; first < length_a; first += GROUP * ROWS)
     {
         unsigned row[ROWS];
-        number kept[ROWS], e[ROWS]; /* of the column to the left */
+        number kept[ROWS], e[ROWS]; /* values of the column to the left */
         take_rows(row, kept, e, a, first + lane * ROWS, count, pair, second, even, length_a);
         const bool from_above = first > 0, to_below = first + GROUP * ROWS < length_a;
         const signed char *from = b + pair;
         uint2 *link = above + group;
         number corner = NOTHING, bottom = NOTHING,
-               bottom_f = 0; /* of the row above, in the column to the left; of this thread's last row */
+               bottom_f = 0; /* corner: of the row above, to the left; bottom: of this thread's last row */
         unsigned letters = OUTSIDE, next_letters = OUTSIDE;
         uint2 next_words = make_uint2((unsigned)NOTHING, 0);
         if (AHEAD) {

@@ -1,18 +1,18 @@
 /*
- * softmax.cu: y[i][j] = exp(x[i][j] - m) / sum over k of exp(x[i][k] - m), m the largest of row i. FP32, BF16 or FP16,
- * with arithmetic in FP32.
+ * softmax.cu: y[i][j] = exp(x[i][j] - m) / sum over k of exp(x[i][k] - m), where m is the largest element of row i.
+ * FP32, BF16 or FP16, with arithmetic in FP32.
  *
  * Bound by memory: at best every element is read once and written once. ROW_THREADS threads share a row, and a block
  * has ROWS_PER_BLOCK rows.
  *
  *     METHOD registers   a thread keeps its HELD elements of the row in registers between reading and writing. Rows
  *                        longer than ROW_THREADS * HELD use `online`
- *     METHOD online      the largest and the sum are found together while reading (Milakov and Gimelshein 2018: when a
- *                        larger element appears, the sum so far is multiplied by the exponential of the difference),
- *                        then the row is read again, mostly from the caches
+ *     METHOD online      the largest element and the sum are found together while reading (Milakov and Gimelshein 2018:
+ *                        when a larger element appears, the sum so far is multiplied by the exponential of the
+ *                        difference). Then the row is read again, mostly from the caches
  *
- * Accesses are vectors of VECTOR elements where the number of columns and the matrices allow it, otherwise single
- * elements; the kernel decides when it runs. exp(x) is the hardware's exp2(x * log2(e)).
+ * Accesses are vectors of VECTOR elements if the number of columns and the matrices allow it, otherwise single
+ * elements. The kernel decides at run time. exp(x) is the hardware's exp2(x * log2(e)).
  *
  * Launch      softmax (const T *x, T *y, int rows, int cols)
  *     grid    ceil_div(rows, ROWS_PER_BLOCK);   block  ROW_THREADS * ROWS_PER_BLOCK
@@ -22,7 +22,7 @@
  * (st.global.cs)
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: no exponentials; 2 only
- * arithmetic: nothing loaded, and stores under a condition that never holds.
+ * arithmetic: nothing is loaded, and stores are under a condition that never holds.
  */
 #define METHOD_online 2
 #include "device/rows.cuh"
@@ -34,7 +34,7 @@
 namespace
 {
 
-constexpr float LEAST = -3.402823466e38f; /* not infinity: the difference of two infinities is NaN */
+constexpr float LEAST = -3.402823466e38f; /* not infinity, because the difference of two infinities is NaN */
 
 /* The largest element and the sum of exponentials relative to it. */
 struct found {
@@ -58,7 +58,8 @@ __device__ __forceinline__ found join(found a, found b)
     return {largest, a.sum * exponential(a.largest - largest) + b.sum * exponential(b.largest - largest)};
 }
 
-/* Over the ROW_THREADS threads of a row; all of them get it. Contains a block barrier if a row has several warps. */
+/* Joins the results of the ROW_THREADS threads of a row; all of them get the total. Contains a block barrier if a row
+ * has several warps. */
 __device__ __forceinline__ found join_row(found mine)
 {
 #pragma unroll
@@ -79,7 +80,7 @@ __device__ __forceinline__ found join_row(found mine)
     return mine;
 }
 
-/* `cols` is 0 for a row that does not exist: its threads only take part in barriers. */
+/* `cols` is 0 for a row that does not exist, whose threads only take part in barriers. */
 template <int V> __device__ __forceinline__ void online(const element *x, element *y, int cols)
 {
     const int lane = threadIdx.x % ROW_THREADS;
@@ -147,7 +148,7 @@ template <int V> __device__ __forceinline__ void in_registers(const element *x, 
 template <int V> __device__ __forceinline__ void softmax_row(const element *x, element *y, int cols, int all_cols)
 {
     if (METHOD_IS == METHOD_registers &&
-        all_cols <= ROW_THREADS * HELD) /* the same for all threads: there are barriers inside */
+        all_cols <= ROW_THREADS * HELD) /* the same for all threads, since both contain barriers */
         in_registers<V>(x, y, cols);
     else
         online<V>(x, y, cols);

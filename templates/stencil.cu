@@ -3,40 +3,40 @@
  *
  *     y[i][j] = x[i][j] / 2 + sum over k = 1 .. RADIUS of (x[i-k][j] + x[i+k][j] + x[i][j-k] + x[i][j+k]) / (8k)
  *
- *     x: (height + 2 * RADIUS) x (width + 2 * RADIUS) floats, its element (i + RADIUS, j + RADIUS) being the formula's
- *     (i, j); y: height x width
+ *     x: (height + 2 * RADIUS) x (width + 2 * RADIUS) floats; the formula's (i, j) is element (i + RADIUS, j + RADIUS).
+ *     y: height x width
  *
  * Bound by memory if every float is read once, and by reads from shared memory or L1 if every output fetches its own
- * operands. A thread computes TILE_X patches of TILE_Y rows by VECTOR neighbouring columns, which are BLOCK_X * VECTOR
- * columns apart. It goes down the rows of x and adds what it reads to every output that needs it:
+ * operands. A thread computes TILE_X patches of TILE_Y rows by VECTOR adjacent columns; the patches are BLOCK_X *
+ * VECTOR columns apart. The thread goes down the rows of x and adds each float to all outputs that need it:
  *
  *     RADIUS rows above       VECTOR floats each, for the columns' sums
  *     TILE_Y rows             VECTOR + 2 * RADIUS floats each, in vectors: all that the row's outputs need from it,
- *                             and the middle for the columns
+ *                             and the middle for the columns' sums
  *     RADIUS rows below       as above
  *
- * It reads from where STAGING says:
+ * STAGING says where threads read from:
  *
  *     STAGING shared   the block first copies its part of x to shared memory, with rows PADDING floats longer than
  *                      needed, COPY floats at a time
  *     STAGING async    the same by asynchronous copies, which bypass the registers
- *     STAGING none     from x itself, so from the L1; with READ_ONLY 1 through the read-only path
+ *     STAGING none     threads read x itself, so from the L1; with READ_ONLY 1 through the read-only path
  *
- * Where rows of x or y are not aligned to vectors, global memory is accessed float by float.
+ * If rows of x or y are not aligned to vectors, global memory is accessed float by float.
  *
  * Launches
  *     stencil        (const float *x, float *y, int height, int width)
  *         grid   (ceil_div(width, BLOCK_X * TILE_X * VECTOR), ceil_div(height, BLOCK_Y * TILE_Y))
  *         block  (BLOCK_X, BLOCK_Y)
- *         dynamic shared memory, but for STAGING none: BLOCK_Y * TILE_Y + 2 * RADIUS rows of
+ *         dynamic shared memory, except with STAGING none: BLOCK_Y * TILE_Y + 2 * RADIUS rows of
  *         BLOCK_X * TILE_X * VECTOR + 2 * RADIUS floats, rounded up to a multiple of 4, + PADDING
  *     stencil_naive  the same arguments, in fp64;   grid  (ceil_div(width, 32), ceil_div(height, 8));   block  (32, 8)
  *
  * Parameters (macros; each has a default): BLOCK_X, BLOCK_Y, TILE_X, TILE_Y, VECTOR 1, 2 or 4, STAGING, COPY 1, 2 or
- * 4, PADDING, a multiple of both, READ_ONLY, STORE `plain` or `streaming`. RADIUS is the same for a whole job.
+ * 4, PADDING (a multiple of both), READ_ONLY, STORE `plain` or `streaming`. RADIUS is the same for a whole job.
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: bits are collected instead of
- * multiplied and added; 2 only arithmetic: nothing of x is loaded, and stores are under a condition that never holds.
+ * multiplied and added; 2 only arithmetic: x is not loaded, and stores are under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -99,9 +99,9 @@ __device__ constexpr int common_divisor(int a, int b)
     return b ? common_divisor(b, a % b) : a;
 }
 
-constexpr int WIDE = BLOCK_X * VECTOR; /* outputs of the block's threads in a row */
+constexpr int WIDE = BLOCK_X * VECTOR; /* outputs of a row of the block's threads */
 constexpr int ROWS = BLOCK_Y * TILE_Y + 2 * RADIUS, COLS = WIDE * TILE_X + 2 * RADIUS;
-constexpr int PITCH = (COLS + 3) / 4 * 4 + PADDING; /* of a staged row */
+constexpr int PITCH = (COLS + 3) / 4 * 4 + PADDING; /* floats from one staged row to the next */
 /* Floats per read, from a whole row and from its middle. */
 constexpr int AROUND = common_divisor(VECTOR, VECTOR + 2 * RADIUS), MIDDLE = common_divisor(VECTOR, RADIUS);
 
@@ -150,8 +150,8 @@ __device__ __forceinline__ float combine(float sum, float factor, float x)
 #endif
 }
 
-/* Copies the block's part of x, beginning at its upper left corner, L floats at a time; float by float where rows are
- * not aligned. */
+/* Reads L floats at (i, j) of the block's part of x, which begins at (top, left). If rows are not aligned, it reads
+ * float by float. */
 struct global_memory {
     const float *x;
     int top, left, rows, cols;
@@ -200,7 +200,7 @@ template <bool ALIGNED> __device__ __forceinline__ void bring(float *stage, cons
     for (int i = threadIdx.y; i < ROWS; i += BLOCK_Y)
 #pragma unroll
         for (int j = threadIdx.x * C; j < COLS; j += BLOCK_X * C) {
-            /* less than 4 floats pass COLS, and they are still in the row */
+            /* fewer than 4 floats lie beyond COLS, and they still belong to the staged row */
             if (STAGING_IS == STAGING_async && SWEETSPOT_VARIANT != 2) {
                 const int row = from.top + i, col = from.left + j;
                 if (row < from.rows && col < from.cols)
@@ -246,7 +246,7 @@ __device__ __forceinline__ void compute(const SOURCE &source, float *y, int top,
                     source.template read<ALIGNED, MIDDLE>(row + RADIUS + l, mine + i, j + RADIUS + l);
             }
 #pragma unroll
-            for (int k = 1; k <= RADIUS; ++k) /* the outputs k above and k below */
+            for (int k = 1; k <= RADIUS; ++k) /* the outputs k rows above and below */
 #pragma unroll
                 for (int v = 0; v < VECTOR; ++v) {
                     const int above = i - RADIUS - k, below = i - RADIUS + k;

@@ -1,5 +1,5 @@
 /*
- * transpose.cu: the transpose of a matrix of floats, out of place (transpose) and, for a square one, in place
+ * transpose.cu: the transpose of a matrix of floats, out of place (transpose) and, for a square matrix, in place
  * (transpose_in_place).
  *
  * Bound by memory: every float is read once and written once. A block copies a tile of TILE_ROWS x TILE_COLS to shared
@@ -18,10 +18,10 @@
  *     LAYOUT padding   place r * (TILE_COLS + 1) + c: a column's elements lie in different banks, but vectors are no
  *                      longer aligned and are stored float by float
  *     LAYOUT swizzle   place r * TILE_COLS + V * ((c / V) ^ (r / V % (32 / V))) + c % V: no conflicts, whole vectors,
- *                      no further memory
+ *                      no additional memory
  *
- * V is VECTOR where the matrix allows it: where both leading dimensions are multiples of VECTOR and both matrices are
- * aligned; otherwise 1. The kernel decides when it runs, so that any size is right.
+ * V is VECTOR if both leading dimensions are multiples of VECTOR and both matrices are aligned, otherwise 1. The kernel
+ * decides at run time, so that it works for any size.
  *
  * Launches
  *     transpose           (const float *a, float *b, int rows, int cols)
@@ -33,20 +33,19 @@
  * Parameters (macros; each has a default)
  *     TILE_ROWS, TILE_COLS   powers of two, 32 or more
  *     BLOCK_SIZE             threads, a power of two, 32 or more
- *     VECTOR                 1, 2, 4 floats an access
+ *     VECTOR                 1, 2, 4 floats per access
  *     LAYOUT                 see above
  *     ORDER                  the order in which blocks take tiles: `rows` of A, `columns` of A, or `squares` of 8 x 8
  *                            tiles
- *     BY_LINE                1: where V is 1, a warp writes whole rows of the transposed tile, and each access begins
- *                            at a line of 128 bytes. 0: each access begins where the tile's part of the row begins.
- *                            Where rows are not aligned, such an access touches five sectors of 32 bytes, two of them
- *                            in part
+ *     BY_LINE                1: if V is 1, a warp writes whole rows of the transposed tile, and each access begins at a
+ *                            128-byte line. 0: each access begins where the tile's part of the row begins. If rows are
+ *                            not aligned, such an access touches five sectors of 32 bytes, two of them partly
  *     STORE                  `plain` or `streaming` (st.global.cs): B's lines are not needed again
  *     LOAD                   `plain`, `streaming` (ld.global.cs) or `ahead` (ld.global.L2::256B: on a miss the L2
  *                            fetches 256 bytes)
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the same, because a
- * transposition has only the arithmetic of addresses; 2 only that arithmetic and shared memory: no load, and stores
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the same, because the only
+ * arithmetic in a transposition is that of addresses; 2 only that arithmetic and shared memory: no load, and stores
  * under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
@@ -180,14 +179,14 @@ template <int V> __device__ __forceinline__ void store(float *to, const float *x
     }
 }
 
-/* Vectors of a tile that a thread reads and writes; all are in flight at once. */
+/* How many vectors of a tile a thread reads and writes; all are in flight at once. */
 template <int V> struct share {
     static constexpr int count = TILE_ROWS * TILE_COLS / V / BLOCK_SIZE;
 };
 
-/* The position in the tile of this thread's vector `i` when the tile is read, with ACROSS vectors per row. All are
- * powers of two. The thread's part does not depend on i, and i's part is a constant: otherwise addresses dominate (59
- * instructions for 32 single floats, measured). */
+/* The position in the tile of this thread's vector `i` when the tile is read, with ACROSS vectors per row. All sizes
+ * are powers of two. The thread's part of the position does not depend on i, and i's part is a constant. Otherwise
+ * address arithmetic dominates (59 instructions for 32 single floats, measured). */
 template <int V> __device__ __forceinline__ int read_row(int i)
 {
     constexpr int ACROSS = TILE_COLS / V;
@@ -201,8 +200,8 @@ template <int V> __device__ __forceinline__ int read_col(int i)
                ? (int)threadIdx.x % ACROSS * V
                : ((int)threadIdx.x + i % (ACROSS / BLOCK_SIZE + (ACROSS < BLOCK_SIZE)) * BLOCK_SIZE) * V;
 }
-/* Its position when it is written: the first of V rows, and the column. A warp takes 32 rows. GROUPS warps, or one warp
- * in GROUPS steps, take all rows. */
+/* The vector's position when it is written: the first of V rows, and the column. A warp takes 32 rows. GROUPS warps, or
+ * one warp in GROUPS steps, take all rows. */
 template <int V> __device__ __forceinline__ int write_row(int i)
 {
     constexpr int GROUPS = TILE_ROWS / 32, WARPS = BLOCK_SIZE / 32;
@@ -218,8 +217,8 @@ template <int V> __device__ __forceinline__ int write_col(int i)
            lane / (32 / V);
 }
 
-/* Reads this thread's part of the tile at (row, col) of a rows x cols matrix to registers. WHOLE: the tile lies within
- * the matrix. */
+/* Reads this thread's part of the tile at (row, col) of a rows x cols matrix into registers. WHOLE: the tile lies
+ * within the matrix. */
 template <int V, bool WHOLE>
 __device__ __forceinline__ void fetch_some(float (&held)[share<V>::count][V], const float *a, int rows, int cols,
                                            int row, int col)
@@ -330,7 +329,7 @@ __device__ __forceinline__ void release(const float *tile, float *b, int rows, i
         release_some<V, false>(tile, b, rows, cols, row, col);
 }
 
-/* Which tile block `n` of a grid of down x across takes. */
+/* Which tile (i, j), of down x across tiles, block `n` takes. */
 __device__ __forceinline__ void choose(int n, int down, int across, int &i, int &j)
 {
 #if ORDER_IS == ORDER_rows
@@ -392,7 +391,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) transpose_in_place(floa
 {
     extern __shared__ __align__(16) float tile[];
     float *const upper = tile, *const lower = tile + TILE_FLOATS;
-    /* Block number k is tile (i, j), j <= i, of the triangle row by row: i is the largest with i * (i + 1) / 2 <= k. */
+    /* Block k takes tile k of the triangle j <= i, counted row by row: i is the largest with i * (i + 1) / 2 <= k. */
     const long long k = blockIdx.x;
     int i = (int)((sqrtf(8.0f * (float)k + 1.0f) - 1.0f) * 0.5f);
     while ((long long)(i + 1) * (i + 2) / 2 <= k) ++i;

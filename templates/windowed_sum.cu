@@ -8,8 +8,8 @@
  * Both add in the same order. grid ceil_div(n, BLOCK_SIZE), block BLOCK_SIZE. Any n, RADIUS <= BLOCK_SIZE.
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: every load from global memory,
- * their bits collected instead of added (staged: one element goes through shared memory and back), and the store; 2
- * only arithmetic: the additions, of a number that is not loaded or of what was put into shared memory without loading,
+ * with bits collected instead of added (with staging, one element goes through shared memory and back), and the store;
+ * 2 only arithmetic: the additions, on a number that is not loaded or on shared memory that was filled without loading,
  * and a store under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT

@@ -10,8 +10,9 @@ namespace
     return (unsigned)__cvta_generic_to_shared(p);
 }
 
-/* Asynchronous copy of COPY_BYTES (4, 8, 16) from global to shared memory, both aligned to as many. 16 bytes bypass L1
- * (.cg), which smaller ones cannot. The pointer keeps its type: a conversion to void changed registers. */
+/* Copies COPY_BYTES (4, 8, 16) asynchronously from global to shared memory, both aligned to COPY_BYTES. Copies of 16
+ * bytes bypass L1 (.cg), which smaller ones cannot. The pointer keeps its type, because converting it to a pointer to
+ * void changed the register allocation. */
 template <int COPY_BYTES, class T>
 [[maybe_unused]] __device__ __forceinline__ void copy_async(unsigned to, const T *from)
 {
@@ -42,9 +43,9 @@ template <int PENDING> [[maybe_unused]] __device__ __forceinline__ void wait_for
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
 
-/* For launches that may overlap (programmatic dependent launch): the first waits until the previous launch has ended
- * and its writes are visible; the second lets the next launch begin, which happens when all blocks have called it.
- * Neither has an effect where launches do not overlap. */
+/* For launches that may overlap (programmatic dependent launch). The first function waits until the previous launch has
+ * ended and its writes are visible. The second lets the next launch begin, which happens once all blocks have called
+ * it. Neither has an effect where launches do not overlap. */
 [[maybe_unused]] __device__ __forceinline__ void wait_for_launch_before()
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900

@@ -1,5 +1,5 @@
-/* For kernels that work on rows of FP32, BF16 or FP16 elements and compute in FP32: their parameters, and vectors of
- * VECTOR elements as one access. The template defines its second METHOD as 2. */
+/* For kernels that work on rows of FP32, BF16 or FP16 elements and compute in FP32: their parameters, and accesses to
+ * several elements at once. The template defines METHOD_... as 2 for its second METHOD. */
 #pragma once
 
 #ifndef SWEETSPOT_VARIANT
@@ -53,7 +53,7 @@ typedef float element;
 #else
 typedef unsigned short element;
 #endif
-constexpr int SIZE = sizeof(element), WARPS = ROW_THREADS / 32; /* bytes; warps that share a row */
+constexpr int SIZE = sizeof(element), WARPS = ROW_THREADS / 32; /* bytes per element; warps per row */
 static_assert(VECTOR >= 1 && VECTOR * SIZE <= 16 && (VECTOR & (VECTOR - 1)) == 0,
               "VECTOR must be a power of two, of at most 16 bytes");
 
@@ -85,7 +85,7 @@ static_assert(VECTOR >= 1 && VECTOR * SIZE <= 16 && (VECTOR & (VECTOR - 1)) == 0
 #endif
 }
 
-/* Elements that lie together, as one access. */
+/* V adjacent elements, which one access loads or stores. */
 template <int V> struct alignas(V *SIZE) vector {
     element of[V];
 };

@@ -1,5 +1,5 @@
-/* Boxes of matrices between global and shared memory by TMA, and the barriers in shared memory that tell when they have
- * arrived (sm_90). */
+/* Copies boxes of matrices between global and shared memory by TMA, with barriers in shared memory that signal when the
+ * boxes have arrived (sm_90). */
 #pragma once
 
 namespace
@@ -15,7 +15,8 @@ struct alignas(64) tensor_map {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
 
-/* After the initialisation, by the same thread: TMA and other blocks of the cluster see the barriers. */
+/* Makes initialised barriers visible to TMA and to the other blocks of the cluster. The thread that initialised them
+ * must call it. */
 [[maybe_unused]] __device__ __forceinline__ void barriers_initialised()
 {
     asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
@@ -47,8 +48,8 @@ template <int HINT> [[maybe_unused]] __device__ __forceinline__ unsigned long lo
     return policy;
 }
 
-/* A box from (x, y) of the map to shared memory; with PEERS > 1 to the same place in every block of `mask`. x: the
- * contiguous dimension. */
+/* Copies the box at (x, y) of the map to shared memory, with PEERS > 1 to the same place in every block of `mask`. x is
+ * the position along the contiguous dimension. */
 template <int PEERS, int HINT>
 [[maybe_unused]] __device__ __forceinline__ void load_box(unsigned to, const tensor_map *map, int x, int y,
                                                           unsigned barrier, unsigned short mask,
@@ -78,7 +79,7 @@ template <int PEERS, int HINT>
             : "memory");
 }
 
-/* From panel z of the map. */
+/* Copies the box at (x, y) of panel z of the map. */
 [[maybe_unused]] __device__ __forceinline__ void load_box_3d(unsigned to, const tensor_map *map, int x, int y, int z,
                                                              unsigned barrier)
 {

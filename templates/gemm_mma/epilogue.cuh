@@ -1,4 +1,4 @@
-/* gemm_mma.cu: a tile from registers to C. */
+/* gemm_mma.cu: stores a tile from registers to C. */
 #pragma once
 
 #include "mainloop.cuh"
@@ -13,7 +13,8 @@ struct target {
     number alpha, beta;
 };
 
-/* For blocks that share a tile: room for one part of a tile's sums per block, and whether it is there. */
+/* For blocks that share a tile: each block has space for its partial sums of one tile, and a flag that is raised when
+ * they are complete. */
 struct workspace {
     number *parts;
     unsigned *flags;
@@ -24,7 +25,7 @@ __device__ __forceinline__ number *part_of(const workspace &space, int block)
     return space.parts + ((long long)block * (TILES_M * TILES_N) * THREADS + threadIdx.x) * 4;
 }
 
-/* Leaves the sums to the next block. */
+/* Leaves the sums in the workspace for the next block. */
 __device__ __forceinline__ void leave_part(const sums &sum, const workspace &space)
 {
     struct alignas(16) four {
@@ -39,8 +40,8 @@ __device__ __forceinline__ void leave_part(const sums &sum, const workspace &spa
     if (threadIdx.x == 0) raise(space.flags + blockIdx.x);
 }
 
-/* Adds what the blocks before this one have left of its tile, of which this one began at step `from`; always in the
- * same order. */
+/* Adds the partial sums that the preceding blocks left for this block's tile, always in the same order. This block
+ * began at step `from` of the tile. */
 __device__ __forceinline__ void add_parts(sums &sum, const product &p, const workspace &space, int alone, int from)
 {
 #pragma unroll 1
@@ -64,7 +65,7 @@ __device__ __forceinline__ void add_parts(sums &sum, const product &p, const wor
     }
 }
 
-/* Neighbours in a row of C: those that a lane has of an instruction, and those of 16 bytes. */
+/* Adjacent elements of a row of C: the two that a lane gets from an instruction, and as many as fill 16 bytes. */
 struct alignas(2 * sizeof(output)) output_pair {
     output x, y;
 };
@@ -83,12 +84,12 @@ __device__ __forceinline__ output_pair to_output(number x, number y)
 #endif
 }
 
-/* Copies 8 rows of the warp's results between its part of shared memory and C, where the first is at (row, column); a
- * lane copies 16 bytes if all of C's rows are aligned to them (`wide`). */
+/* Copies 8 rows of the warp's results between its part of shared memory and C, where they begin at (row, column). A
+ * lane copies 16 bytes at a time if all rows of C are aligned to 16 bytes (`wide`). */
 template <bool TO_C>
 __device__ __forceinline__ void copy_rows(const target &t, char *memory, int row, int column, bool wide)
 {
-    constexpr int PIECES = STORE_ROW / 16; /* of a row */
+    constexpr int PIECES = STORE_ROW / 16; /* per row */
 #pragma unroll
     for (int piece = threadIdx.x % 32; piece < 8 * PIECES; piece += 32) {
         const int i = row + piece / PIECES, j = column + piece % PIECES * WIDTH;
@@ -104,9 +105,9 @@ __device__ __forceinline__ void copy_rows(const target &t, char *memory, int row
 }
 
 /* Stores the warp's part of the block's tile, which begins at (row, column) of C. 8 rows at a time pass through the
- * warp's part of shared memory, so that a lane stores 16 bytes; the old C comes in the same way. A lane has of each
- * instruction columns 2 * (lane % 4) and the next of rows lane / 4 and the eighth after it. Rows are PITCH bytes apart,
- * which avoids bank conflicts. */
+ * warp's part of shared memory, so that a lane stores 16 bytes; the old C is read in the same way. Of the results of
+ * each instruction, a lane has columns 2 * (lane % 4) and the next, in rows lane / 4 and lane / 4 + 8. Rows in shared
+ * memory are PITCH bytes apart, which avoids bank conflicts. */
 __device__ __forceinline__ void store_tile(const sums &sum, const target &t, char *memory, int row, int column)
 {
     const int lane = threadIdx.x % 32;

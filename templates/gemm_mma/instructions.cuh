@@ -1,4 +1,4 @@
-/* gemm_mma.cu: its instructions in PTX, other than those of device/ptx.cuh. */
+/* gemm_mma.cu: the PTX instructions that are not in device/ptx.cuh. */
 #pragma once
 
 #include "../device/ptx.cuh"
@@ -7,8 +7,8 @@
 namespace
 {
 
-/* Four matrices of 8 rows of 16 bytes; lane i has the address of row i % 8 of matrix i / 8. Of each matrix a lane gets
- * the 4 bytes at 4 * (lane % 4) of row lane / 4. */
+/* Loads four matrices with 8 rows of 16 bytes each. Lane i passes the address of row i % 8 of matrix i / 8. From each
+ * matrix, a lane gets the 4 bytes at offset 4 * (lane % 4) of row lane / 4. */
 __device__ __forceinline__ void load_matrices(unsigned &x, unsigned &y, unsigned &z, unsigned &w, unsigned from)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -17,8 +17,8 @@ __device__ __forceinline__ void load_matrices(unsigned &x, unsigned &y, unsigned
                  : "memory");
 }
 
-/* The same of the transposed matrices of 8 x 8 elements of 2 bytes: elements lane / 4 of rows 2 * (lane % 4) and the
- * next. */
+/* The same, but transposes the matrices, which have 8 x 8 elements of 2 bytes: a lane gets element lane / 4 of row
+ * 2 * (lane % 4) and of the next row. */
 __device__ __forceinline__ void load_transposed(unsigned &x, unsigned &y, unsigned &z, unsigned &w, unsigned from)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -38,7 +38,7 @@ __device__ __forceinline__ void store_words(unsigned to, const unsigned (&v)[4])
                  : "memory");
 }
 
-/* Copies 16 bytes asynchronously, or does nothing if `there` is 0. Without a branch, so that ptxas can place copies
+/* Copies 16 bytes asynchronously, or does nothing if `there` is 0. It has no branch, so that ptxas can place copies
  * between other instructions. */
 __device__ __forceinline__ void copy_async_if(unsigned there, unsigned to, const input *from)
 {
@@ -48,7 +48,7 @@ __device__ __forceinline__ void copy_async_if(unsigned there, unsigned to, const
         : "memory");
 }
 
-/* d += a * b for 16 rows and 8 columns, and for 32 bytes of K. */
+/* d += a * b for 16 rows, 8 columns and 32 bytes along K. */
 #if INPUT_IS == TYPE_i8
 #define MMA "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"
 #define MMA_SUM "r"
@@ -67,7 +67,7 @@ __device__ __forceinline__ void multiply(number (&d)[4], const unsigned (&a)[4],
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/* Four sums that another block has left, from the L2. */
+/* Loads four sums that another block has left, from the L2. */
 __device__ __forceinline__ void load_sums(number (&v)[4], const number *from)
 {
     asm volatile("ld.global.cg.v4.b32 {%0, %1, %2, %3}, [%4];"
@@ -76,7 +76,8 @@ __device__ __forceinline__ void load_sums(number (&v)[4], const number *from)
                  : "memory");
 }
 
-/* Says that what this thread knows of has been written; waits until another thread has said so. */
+/* The first function raises a flag, which publishes all writes that this thread made or observed. The second waits
+ * until another thread has raised the flag. */
 __device__ __forceinline__ void raise(unsigned *flag)
 {
     asm volatile("fence.acq_rel.gpu;\nst.relaxed.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory");
@@ -89,7 +90,7 @@ __device__ __forceinline__ void wait_until_raised(const unsigned *flag)
 }
 
 #if OUTPUT_IS == TYPE_bf16 || OUTPUT_IS == TYPE_f16
-/* Two values as they lie in memory, `low` first. */
+/* Packs two values as they lie in memory, `low` first. */
 __device__ __forceinline__ unsigned pack(float low, float high)
 {
     unsigned both;

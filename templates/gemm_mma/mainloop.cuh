@@ -1,4 +1,4 @@
-/* gemm_mma.cu: a block's tile of the product, in registers. */
+/* gemm_mma.cu: computes a block's tile of the product in registers. */
 #pragma once
 
 #include "operand.cuh"
@@ -23,7 +23,7 @@ __device__ __forceinline__ void load_a(fragments &f, const reader_a &a, unsigned
     a.load(f.a[m][0], f.a[m][1], f.a[m][2], f.a[m][3], stage, group, m);
 }
 
-/* For instructions n and n + 1 along the columns. */
+/* Loads B for instructions n and n + 1 along the columns. */
 __device__ __forceinline__ void load_b(fragments &f, const reader_b &b, unsigned stage, int group, int n)
 {
     b.load(f.b[n][0], f.b[n][1], f.b[n + 1][0], f.b[n + 1][1], stage + A_BYTES, group, n / 2);
@@ -38,16 +38,15 @@ __device__ __forceinline__ void load_fragments(fragments &f, const reader_a &a, 
     for (int m = 0; m < TILES_M; ++m) load_a(f, a, stage, group, m);
 }
 
-/* The ring of stages for a piece of a tile. If K is not a multiple of BLOCK_K, step 0 is the incomplete tile at the end
- * of K, with checks, and the complete ones follow from the beginning of K. Their copies need no checks along K, unless
- * the operands are not regular (`checked`).
- A block barrier separates two stages. */
+/* The ring of stages for a piece of a tile. If K is not a multiple of BLOCK_K, step 0 copies the incomplete tile at the
+ * end of K, with checks. The complete tiles follow, from the beginning of K. Their copies need no checks along K,
+ * unless an operand is not regular (`checked`). A block barrier separates two stages. */
 struct ring {
     copier_a a;
     copier_b b;
     unsigned stages;
     int here;           /* number of the stage whose fragments are loaded next */
-    int K, copied, end; /* the step that is copied next; the end of the piece */
+    int K, copied, end; /* copied: the step that is copied next; end: of the piece's steps */
     bool checked;
 
     __device__ __forceinline__ ring(const product &p, unsigned memory, const piece &w, int row, int column)
@@ -61,7 +60,7 @@ struct ring {
         return stages + here * STAGE;
     }
 
-    /* The tile along K of a step. */
+    /* Which tile along K a step copies. */
     __device__ __forceinline__ int tile(int step) const
     {
         return K % BLOCK_K == 0 ? step : step == 0 ? K / BLOCK_K : step - 1;
@@ -76,7 +75,7 @@ struct ring {
         completed<true>();
     }
 
-    /* Part PART of PARTS of the next tile's copies to a stage; the last part completes it. */
+    /* Issues part PART of PARTS of the next tile's copies to a stage. The last part completes the tile. */
     template <bool CHECKED, int PART, int PARTS> __device__ __forceinline__ void copy(int to)
     {
         if constexpr (CHECKED) {
@@ -97,7 +96,7 @@ struct ring {
         }
     }
 
-    /* Part PART of PARTS of the copies to the stage that was used last. */
+    /* Issues part PART of PARTS of the copies to the stage that was used last. */
     template <bool CHECKED, int PART, int PARTS> __device__ __forceinline__ void refill()
     {
         copy<CHECKED, PART, PARTS>(here == 0 ? STAGES - 1 : here - 1);
@@ -117,13 +116,13 @@ struct ring {
             else
                 copy<false, 0, 1>(s);
     }
-    /* Waits until the stage `here` has arrived. */
+    /* Waits until the copies to stage `here` have arrived. */
     __device__ __forceinline__ void wait() const
     {
         wait_for_copies<STAGES - 2>();
         __syncthreads();
     }
-    /* Moves to the next stage. Waits until it has arrived, and until all warps have read this one. */
+    /* Moves to the next stage. Waits until its copies have arrived and all warps have read the previous stage. */
     __device__ __forceinline__ void next()
     {
         if (++here == STAGES) here = 0;
@@ -131,9 +130,9 @@ struct ring {
     }
 };
 
-/* Instructions GROUP and later of a stage. Those of the next group, also of the next stage, are loaded meanwhile: to
- * another set of fragments, or with a single one as soon as a fragment is used for the last time. The stage that was
- * used last is refilled. */
+/* Executes instructions GROUP and later of a stage. Meanwhile the fragments of the next group, which may be in the next
+ * stage, are loaded into the other set. If there is only one set, a fragment is loaded as soon as its predecessor has
+ * been used for the last time. The stage that was used last is refilled. */
 template <bool CHECKED, int GROUP>
 __device__ __forceinline__ void multiply_stage(sums &sum, fragments (&f)[2], ring &r, const reader_a &a,
                                                const reader_b &b)
@@ -141,15 +140,15 @@ __device__ __forceinline__ void multiply_stage(sums &sum, fragments (&f)[2], rin
     constexpr int NEXT = (GROUP + 1) % GROUPS;
     fragments &now = f[DOUBLE_BUFFER ? GROUP % 2 : 0], &later = f[DOUBLE_BUFFER ? NEXT % 2 : 0];
     if constexpr (NEXT == 0) r.next();
-    /* After the last step these are read and not used. */
+    /* After the last step, these are loaded but not used. */
     if constexpr (DOUBLE_BUFFER) load_fragments(later, a, b, r.stage(), NEXT);
     if constexpr (NEXT > 0) r.template refill<CHECKED, GROUP, GROUPS - 1>();
 #pragma unroll
     for (int m = 0; m < TILES_M; ++m) {
 #pragma unroll
         for (int i = 0; i < TILES_N; ++i) {
-            /* Back and forth: the operand that was used last is used again. The next group begins where this one's last
-             * row did, with what is then loaded first. */
+            /* Back and forth, so that the last operand is used again. The next group's first row begins at the same end
+             * as this group's last row, that is, with the fragments that are loaded first. */
             const int n = (m + GROUP * (TILES_M - 1)) % 2 ? TILES_N - 1 - i : i;
 #if SWEETSPOT_VARIANT == 1
             sum[m][n][0] += now.a[m][0] + now.a[m][1] + now.a[m][2] + now.a[m][3] + now.b[n][0] + now.b[n][1];
@@ -163,7 +162,7 @@ __device__ __forceinline__ void multiply_stage(sums &sum, fragments (&f)[2], rin
     if constexpr (NEXT > 0) multiply_stage<CHECKED, NEXT>(sum, f, r, a, b);
 }
 
-/* sum += the product of the warp's part of the tile. The ring has begun. */
+/* sum += the product for the warp's part of the tile. The ring's begin() was called before. */
 template <bool CHECKED>
 __device__ __forceinline__ void multiply_tile(sums &sum, ring &r, const reader_a &a, const reader_b &b)
 {

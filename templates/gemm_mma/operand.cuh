@@ -6,14 +6,15 @@
 namespace
 {
 
-/* A tile of A or B: LENGTH rows of A or columns of B (its "across") by BLOCK_K. It lies in PANELS of ROWS lines of LINE
- * bytes. K_MAJOR: a line contains k's of one across, else acrosses of one k. Chunk c (16 bytes) of line r is stored at
- * position c ^ swizzle(r) of the line, so that the lines that are read at once differ in their banks. */
+/* A tile of A or B: LENGTH vectors (rows of A or columns of B; `across` counts them) of BLOCK_K elements. It is stored
+ * in PANELS panels of ROWS lines of LINE bytes. With K_MAJOR, a line contains elements of one vector, otherwise the
+ * elements of several vectors at one k. Chunk c (16 bytes) of line r is stored at position c ^ swizzle(r) of the line,
+ * so that lines that are read at once use different banks. */
 template <bool K_MAJOR, int LENGTH> struct layout {
     static constexpr int LINE = K_MAJOR && BLOCK_K * SIZE < 128 ? BLOCK_K * SIZE : 128, CHUNKS = LINE / 16;
     static constexpr int ROWS = K_MAJOR ? LENGTH : BLOCK_K, PANELS = (K_MAJOR ? BLOCK_K : LENGTH) * SIZE / LINE,
                          PANEL = ROWS * LINE;
-    static constexpr bool WORDS = !K_MAJOR && SIZE == 4; /* read by words: ldmatrix transposes 2-byte elements alone */
+    static constexpr bool WORDS = !K_MAJOR && SIZE == 4; /* read by words: ldmatrix only transposes 2-byte elements */
 
     static __device__ __forceinline__ int swizzle(int line)
     {
@@ -21,8 +22,8 @@ template <bool K_MAJOR, int LENGTH> struct layout {
     }
 };
 
-/* The copies of an operand's tiles. Thread i has chunk i % CHUNKS of line i / CHUNKS, and in each pass the line that is
- * PASS lines further on; after a panel's last line comes the next panel's first. */
+/* Copies an operand's tiles. In the first pass, thread i copies chunk i % CHUNKS of line i / CHUNKS. Each further pass
+ * moves on by PASS lines. A panel's last line is followed by the next panel's first. */
 template <bool K_MAJOR, int LENGTH> struct copier : layout<K_MAJOR, LENGTH> {
     using at = layout<K_MAJOR, LENGTH>;
     static constexpr int PASS = THREADS / at::CHUNKS, LINES = at::ROWS * at::PANELS, PASSES = (LINES + PASS - 1) / PASS;
@@ -30,10 +31,10 @@ template <bool K_MAJOR, int LENGTH> struct copier : layout<K_MAJOR, LENGTH> {
     static_assert(at::PANELS == 1 || at::ROWS % PASS == 0 || PASS % at::ROWS == 0,
                   "the lines of a panel must divide those that all threads copy at once, or the other way round");
 
-    const input *matrix; /* the tile's first across, at k 0 */
-    const input *next;   /* the thread's chunk of the first pass, of the tile that `copy` copies next */
-    int ld, there;       /* there: acrosses from the tile's first to the matrix's last */
-    unsigned mask;       /* a bit per pass: `copy` copies */
+    const input *matrix; /* the tile's first vector, at k 0 */
+    const input *next;   /* the thread's chunk in the first pass over the tile that `copy` copies next */
+    int ld, there;       /* there: vectors from the tile's first to the matrix's last */
+    unsigned mask;       /* one bit per pass: whether `copy` copies */
     bool aligned;
 
     __device__ __forceinline__ copier(const input *from, int ld, int first, int count)
@@ -49,7 +50,7 @@ template <bool K_MAJOR, int LENGTH> struct copier : layout<K_MAJOR, LENGTH> {
         }
     }
 
-    /* The first element of the thread's chunk within its row of the matrix. */
+    /* Where the thread's chunk begins in its row of the matrix. */
     static __device__ __forceinline__ int column(int line)
     {
         return line / at::ROWS * (at::LINE / SIZE) + threadIdx.x % at::CHUNKS * CHUNK;
@@ -66,13 +67,13 @@ template <bool K_MAJOR, int LENGTH> struct copier : layout<K_MAJOR, LENGTH> {
         return aligned && (K_MAJOR || there >= LENGTH || there % CHUNK == 0);
     }
 
-    /* Part PART of PARTS of the copies of a tile with BLOCK_K k's. Acrosses that the matrix does not have are not
-     * copied; the results that they influence are not stored. */
+    /* Issues part PART of PARTS of the copies of a tile that is complete along K. Vectors beyond the end of the matrix
+     * are not copied; results that depend on them are not stored. */
     template <int PART, int PARTS> __device__ __forceinline__ void copy(unsigned to)
     {
 #if SWEETSPOT_VARIANT != 2
         int apart = ld;
-        asm volatile("" : "+r"(apart)); /* otherwise its multiples stay in registers */
+        asm volatile("" : "+r"(apart)); /* otherwise its multiples are kept in registers */
 #pragma unroll
         for (int i = PASSES * PART / PARTS; i < PASSES * (PART + 1) / PARTS; ++i) {
             const int down = at::PANELS == 1 ? i * PASS : i * PASS % at::ROWS,
@@ -88,7 +89,7 @@ template <bool K_MAJOR, int LENGTH> struct copier : layout<K_MAJOR, LENGTH> {
         if (!more) mask = 0;
     }
 
-    /* Any tile, at any alignment; zeros where the matrix ends. */
+    /* Copies any tile, at any alignment, with zeros beyond the end of the matrix. */
     __device__ __forceinline__ void copy_checked(unsigned to, int k, int K) const
     {
 #if SWEETSPOT_VARIANT != 2
@@ -118,18 +119,18 @@ template <bool K_MAJOR, int LENGTH> struct copier : layout<K_MAJOR, LENGTH> {
     }
 };
 
-/* A lane's elements of an operand for one instruction along K. A: registers 0 and 2 are for 8 acrosses and the two
- * halves of the 32 bytes of K, 1 and 3 for the next 8 acrosses. B: registers 0 and 1 are for 8 acrosses and the two
- * halves. `place`: the lane's address within the tile for the first instruction. */
+/* Reads a lane's elements of an operand for one instruction along K. For A, registers 0 and 2 hold the two halves of
+ * the 32 bytes along K for 8 vectors, registers 1 and 3 those for the next 8 vectors. For B, registers 0 and 1 hold the
+ * two halves for 8 vectors. `place` is the lane's address within the tile for the first instruction. */
 template <bool K_MAJOR, int LENGTH, bool IS_A> struct reader : layout<K_MAJOR, LENGTH> {
     using at = layout<K_MAJOR, LENGTH>;
     unsigned place;
 
-    /* first: of the tile's acrosses, the warp's first */
+    /* first: the warp's first vector in the tile */
     __device__ __forceinline__ explicit reader(int first)
     {
         const int lane = threadIdx.x % 32;
-        /* of four matrices, those that are further on by 8 acrosses and by 16 bytes of K */
+        /* across and half are 1 for the matrices (of four) that are 8 vectors, or 16 bytes along K, further on */
         const int low = lane / 8 % 2, high = lane / 16, across = IS_A ? low : high, half = IS_A ? high : low;
         if (K_MAJOR) {
             const int line = first + across * 8 + lane % 8;
@@ -142,8 +143,9 @@ template <bool K_MAJOR, int LENGTH, bool IS_A> struct reader : layout<K_MAJOR, L
         }
     }
 
-    /* Where unit u of the warp's acrosses (16, or 8 by words) is for instruction `group` of the stage. The warp begins
-     * at a multiple of its units' bytes or of a line, and so a unit's number only changes bits of the position. */
+    /* The address of unit u of the warp's vectors (16 vectors, or 8 if read by words) for instruction `group` of the
+     * stage. The warp begins at a multiple of its units' bytes or of a line, so a unit's number only changes bits of
+     * the position. */
     __device__ __forceinline__ unsigned address(unsigned tile, int group, int u) const
     {
         if (K_MAJOR)
@@ -152,8 +154,7 @@ template <bool K_MAJOR, int LENGTH, bool IS_A> struct reader : layout<K_MAJOR, L
         return ((tile + place) ^ u % 4 * 32) + u / 4 * at::PANEL + group * (32 / SIZE) * 128;
     }
 
-    /* 16 acrosses, for the first instruction that has them: x and y have the first 16 bytes of K for A, the first 8
-     * acrosses for B. */
+    /* Loads the elements of 16 vectors. x and y get the first 16 bytes along K of A, or the first 8 vectors of B. */
     __device__ __forceinline__ void load(unsigned &x, unsigned &y, unsigned &z, unsigned &w, unsigned tile, int group,
                                          int u) const
     {

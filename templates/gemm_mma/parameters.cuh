@@ -85,7 +85,7 @@
 #error "INPUT i8 needs A_MAJOR k and B_MAJOR k: ldmatrix transposes pairs of bytes, not bytes"
 #endif
 
-#pragma nv_diag_suppress 177 /* the parameters decide what is used of the following */
+#pragma nv_diag_suppress 177 /* some of the following is unused, depending on the parameters */
 
 namespace
 {
@@ -107,12 +107,12 @@ typedef int output;
 typedef unsigned short output;
 #endif
 #if INPUT_IS == TYPE_i8
-typedef int number; /* of sums, alpha and beta */
+typedef int number; /* the type of sums, alpha and beta */
 #else
 typedef float number;
 #endif
 
-constexpr int SIZE = sizeof(input), CHUNK = 16 / SIZE; /* bytes of an element; elements of 16 bytes */
+constexpr int SIZE = sizeof(input), CHUNK = 16 / SIZE; /* bytes per element; elements in 16 bytes */
 constexpr int WARPS_N = BLOCK_N / WARP_N, THREADS = 32 * (BLOCK_M / WARP_M) * WARPS_N;
 constexpr int TILES_M = WARP_M / 16, TILES_N = WARP_N / 8; /* instructions along a warp's tile */
 constexpr int GROUPS = BLOCK_K * SIZE / 32;                /* instructions along a stage's K; each takes 32 bytes */
@@ -135,7 +135,7 @@ static_assert(
     "M- and N-major operands need a tile of whole 128 bytes, and a warp's part that divides 128 bytes or is a "
     "multiple of them");
 
-/* A staged row of a warp's part of the results, and its bytes with what keeps rows apart in the banks. */
+/* Bytes of a staged row of a warp's results, without and with the padding that avoids bank conflicts. */
 constexpr int STORE_ROW = WARP_N * (int)sizeof(output), PITCH = STORE_ROW + 8 * (int)sizeof(output);
 static_assert(THREADS / 32 * 8 * PITCH <= STAGE, "8 rows of each warp's results must fit into a stage");
 

@@ -1,4 +1,4 @@
-/* gemm_mma.cu: which tiles of C a block computes, in which order, and which steps along K of them. */
+/* gemm_mma.cu: which tiles of C a block computes, in which order, and which of their steps along K. */
 #pragma once
 
 #include "parameters.cuh"
@@ -24,7 +24,7 @@ __device__ __forceinline__ int steps_of(const product &p)
     return (p.K + BLOCK_K - 1) / BLOCK_K;
 }
 
-/* The first row and column of a tile: RASTER rows of tiles at a time, column by column. */
+/* The first row and column of a tile. Tiles are numbered column by column within strips of RASTER rows of tiles. */
 __device__ __forceinline__ void place(const product &p, int tile, int &row, int &column)
 {
     const int columns = tiles_across(p), strip = tile / (RASTER * columns),
@@ -38,16 +38,16 @@ struct piece {
     int tile, from, to;
 };
 
-/* The pieces of a block, one after the other: first complete tiles, and then with PERSISTENT 2 its part of the tiles of
- * the last wave, as steps of all of them. Of these first what another block completes, so that no two blocks wait for
- * each other. */
+/* Iterates over the pieces of a block: first complete tiles, then, with PERSISTENT 2, the block's part of the tiles of
+ * the last wave, whose steps are counted over all of these tiles. A piece that another block completes comes first, so
+ * that no two blocks wait for each other. */
 struct walk {
-    int tile, alone; /* the next complete tile; tiles that are not divided */
-    int at, end;     /* the block's part of the others' steps */
+    int tile, alone; /* the next complete tile; the number of tiles that are not divided */
+    int at, end;     /* the block's part of the steps of the divided tiles */
 };
 
-/* Where the part of a block begins in the steps of all divided tiles. At most four blocks for each tile have a part,
- * because parts are added one after another. */
+/* Where a block's part begins in the steps of all divided tiles. At most four blocks per tile have a part, because
+ * parts are added one after another. */
 __device__ __forceinline__ int part_begin(const product &p, int alone, int block)
 {
     const int divided = tiles_down(p) * tiles_across(p) - alone, blocks = min((int)gridDim.x, 4 * divided);

@@ -6,7 +6,7 @@
 namespace
 {
 
-/* WIDTH consecutive floats by the widest accesses there are. */
+/* Loads WIDTH consecutive floats with the widest accesses available. */
 template <int WIDTH> __device__ __forceinline__ void load(float *to, const float *from)
 {
     if constexpr (WIDTH == 8) {
@@ -38,8 +38,8 @@ __device__ __forceinline__ bool aligned(const float *p, int ld, int width)
     return (reinterpret_cast<unsigned long long>(p) % (4 * width)) == 0 && ld % width == 0;
 }
 
-/* threadIdx.x and blockIdx.x, read again. What depends on them after the main loop is then computed there and occupies
- * no registers in the loop. With split products this avoids spills in the loop. */
+/* threadIdx.x and blockIdx.x, read again. Values that depend on them after the main loop are then computed after it and
+ * occupy no registers in the loop. With split products this avoids spills in the loop. */
 __device__ __forceinline__ int thread_anew()
 {
     int thread;

@@ -1,4 +1,4 @@
-/* gemm_simt.cu: a tile from registers to C. */
+/* gemm_simt.cu: stores a tile from registers to C. */
 #pragma once
 
 #include "access.cuh"
@@ -8,7 +8,7 @@
 namespace
 {
 
-/* One element of C, if this tile stores it. */
+/* Stores one element of C, if this tile is the one that stores it. */
 [[maybe_unused]] __device__ __forceinline__ void store_element(float sum, int m, int n, const problem &p,
                                                                const place &at)
 {
@@ -19,15 +19,15 @@ namespace
 }
 
 /*
- * Stores for rows of C that are not aligned to 16 bytes. A quad is four neighbours of a thread's row. Stored directly,
- * float by float, a warp's quads would take four stores of every fourth float, and each would touch all sectors. So the
- * warp's 32 quads go through shared memory, in the order of lanes, and every lane takes four floats such that
- * consecutive lanes store consecutive floats.
+ * Stores for rows of C that are not aligned to 16 bytes. A quad is four adjacent elements of a thread's row. Stored
+ * directly, float by float, a warp's quads would take four stores of every fourth float, and each would touch all
+ * sectors. So the warp's 32 quads go through shared memory, in the order of lanes, and every lane takes four floats
+ * such that consecutive lanes store consecutive floats.
  */
 constexpr bool BY_ROWS = TILE_COL_SIZE == 4 && (ALIGNED || VECTOR < 4);
 
-/* The v-th float that a lane takes of its warp's quads: its position among them, and its row of lanes and column. Each
- * is that of (lane, 0) plus that of (0, v). */
+/* The v-th float that a lane takes from its warp's quads: its position in them (from), its row of lanes, and its
+ * column. Each is the sum of the values for (lane, 0) and (0, v). */
 struct taken {
     int from, row, col;
     __device__ constexpr taken(int lane, int v)
@@ -39,17 +39,17 @@ struct taken {
     }
 };
 
-/* Its row, in quads of the threads' i-th rows, counted from the tile's; first: the place of the warp's first lane. */
+/* The row of t in the tile, if the quads are from the threads' i-th rows. first: the place of the warp's first lane. */
 [[maybe_unused]] __device__ __forceinline__ int taken_row(const taken &t, const thread_place &first, int i)
 {
     return first.row(i) + t.row * (i < FULL_ROWS ? TILE_ROW_SIZE : REST_ROWS);
 }
 
-/* Buffers of one quad per thread that the ring holds, up to two: with two, a warp can write the next before the last
- * one is read. */
+/* How many buffers of one quad per thread fit into the ring, up to two. With two, a warp can write the next buffer
+ * before the previous one has been read. */
 constexpr int EXCHANGES = smaller(2, STAGES *SLOT / (4 * N_THREADS));
 
-/* C = alpha*sum + beta*C at a tile, through the ring. */
+/* C = alpha*sum + beta*C for a tile, through the ring. */
 [[maybe_unused]] __device__ __forceinline__ void store_tile_by_rows(float (&sum)[THREAD_M][THREAD_N], const problem &p,
                                                                     const place &at, float *ring)
 {
@@ -65,7 +65,7 @@ constexpr int EXCHANGES = smaller(2, STAGES *SLOT / (4 * N_THREADS));
     for (int i = 0; i < THREAD_M; ++i) {
         float *to[4]; /* the lane's first position in each row; it may be outside the matrix */
         unsigned stored_columns[4],
-            old_columns[4]; /* of the row, from the first that the tile stores: how many are stored, and read */
+            old_columns[4]; /* how many columns, from the first that the tile stores, are stored, and are read */
 #pragma unroll
         for (int v = 0; v < 4; ++v) {
             const int m =
@@ -93,7 +93,7 @@ constexpr int EXCHANGES = smaller(2, STAGES *SLOT / (4 * N_THREADS));
     }
 }
 
-/* C = alpha*sum + beta*C at a tile. */
+/* C = alpha*sum + beta*C for a tile. */
 [[maybe_unused]] __device__ __forceinline__ void store_tile(float (&sum)[THREAD_M][THREAD_N], const problem &p,
                                                             const place &at, float *ring)
 {
@@ -122,8 +122,8 @@ constexpr int EXCHANGES = smaller(2, STAGES *SLOT / (4 * N_THREADS));
         return;
     }
 
-    /* At an edge, the first row is stored and the others move up by one: with a test for each element, this loop
-     * unrolled would be a third of the kernel's code and of its compile time. */
+    /* At an edge, each pass stores the first row, and the others move up by one. Unrolled, this loop with its test for
+     * each element would be a third of the kernel's code and of its compile time. */
 #pragma unroll 1
     for (int i = 0; i < THREAD_M; ++i) {
         const int m = at.row + thread.row(i);

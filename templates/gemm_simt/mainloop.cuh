@@ -1,4 +1,4 @@
-/* gemm_simt.cu: the products of a tile: fragments from shared memory, and the order of their multiplications. */
+/* gemm_simt.cu: multiplies a tile: loads fragments from shared memory and orders their multiplications. */
 #pragma once
 
 #include "access.cuh"
@@ -12,7 +12,7 @@ namespace
 struct fragments {
     float a[THREAD_M], b[THREAD_N];
 
-    /* rest: from the thread's first row to the first of its REST_ROWS */
+    /* rest: distance from the thread's first row to the first of its REST_ROWS */
     __device__ __forceinline__ void read(const float *a_row, const float *b_row, int rest)
     {
 #if SWEETSPOT_VARIANT == 1
@@ -28,7 +28,7 @@ struct fragments {
     }
 };
 
-/* The i-th element of n that the line-th row, or column, of a thread's tile multiplies: see COLUMN_WISE. */
+/* Which of n elements is multiplied i-th in row (or column) `line` of a thread's tile. See COLUMN_WISE. */
 __host__ __device__ constexpr int in_order(int line, int i, int n)
 {
     constexpr int STYLE = COLUMN_WISE / 2, GROUP = COLUMN_WISE == 6 ? 2 : 4;
@@ -40,8 +40,8 @@ __host__ __device__ constexpr int in_order(int line, int i, int n)
     return (line % 2 && COLUMN_WISE != 7 ? last - group : group) * GROUP + (back ? GROUP - 1 - within : within);
 }
 
-/* Consecutive FFMAs share an operand, also at the turn from one row or column to the next, as far as the compiler keeps
- * the order (operand reuse cache). */
+/* Consecutive FFMAs share an operand (operand reuse cache), even where one row or column ends and the next begins, as
+ * far as the compiler keeps the order. */
 __device__ __forceinline__ void multiply(float (&sum)[THREAD_M][THREAD_N], const fragments &f)
 {
 #if SWEETSPOT_VARIANT == 1
@@ -64,7 +64,7 @@ __device__ __forceinline__ void multiply(float (&sum)[THREAD_M][THREAD_N], const
 #endif
 }
 
-/* sum = the thread's part of op(A) op(B) at a tile, over k in [first, end). */
+/* sum = the thread's part of op(A) op(B) for a tile, over k in [first, end). */
 __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], const problem &p, const place &at,
                                               int first, int end, float *ring)
 {

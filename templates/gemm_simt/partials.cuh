@@ -1,4 +1,4 @@
-/* gemm_simt.cu: sums over k in SPLIT_K parts: which block computes which, and which adds them. */
+/* gemm_simt.cu: sums over k in SPLIT_K parts: which block computes which part, and which block adds them. */
 #pragma once
 
 #include "epilogue.cuh"
@@ -17,15 +17,15 @@ namespace
  *
  *     blocks  | tile 0 | tile 1 | .. | tile alone - 1 | parts 0, 1, .. of tile alone | parts 0, 1, .. of the next | ..
  *
- * So a grid of tiles * SPLIT_K is split-K. A grid with as many `alone` as the GPU holds at a time, or a multiple of
- * that, fills the last wave with small pieces, which is the purpose of stream-K (Osama, Merrill, Cecka, Garland, Owens:
+ * So a grid of tiles * SPLIT_K is split-K. If `alone` is the number of blocks that the GPU holds at once, or a multiple
+ * of it, small pieces fill the last wave, which is the purpose of stream-K (Osama, Merrill, Cecka, Garland, Owens:
  * Stream-K, PPoPP 2023). Stream-K itself, a loop over pieces in persistent blocks, was 12% slower than no splitting at
- * 4096 cubed: with a loop around it, the main loop had worse registers.
+ * 4096 cubed, because with a loop around it the main loop had a worse register allocation.
  *
  * Part i of the t-th shared tile leaves its sums in slot t * SPLIT_K + i of `partial`.
  */
 struct share {
-    int tile, part, shared; /* shared: which of the tiles in parts, or -1 */
+    int tile, part, shared; /* shared: number of the tile among the split tiles, or -1 */
 
     __device__ __forceinline__ share(int block, int tiles)
     {
@@ -56,9 +56,10 @@ struct share {
 
 #if SPLIT_K > 1
 
-/* Sums of a tile outside registers are stored as quads: the first four floats of every thread, then their next four,
- * and so on. These are whole lines of memory, without conflicts in shared memory. They are multiplied by alpha first:
- * otherwise vector stores would need them in adjacent registers throughout the main loop, which costs 10%. */
+/* Outside registers, the sums of a tile are stored as quads: the first four floats of every thread, then their next
+ * four, and so on. These fill whole lines of memory, and cause no bank conflicts in shared memory. They are multiplied
+ * by alpha first. Otherwise vector stores would need them in adjacent registers throughout the main loop, which costs
+ * 10%. */
 constexpr int QUADS = THREAD_M * THREAD_N / 4;
 static_assert(THREAD_M * THREAD_N % 4 == 0, "a split product needs a multiple of 4 elements a thread");
 
@@ -95,7 +96,7 @@ __device__ __forceinline__ float4 quad_of(const float (&sum)[THREAD_M][THREAD_N]
                       at.col + thread.n + thread_col((element + e) % THREAD_N), p, at);
 }
 
-/* C = sum + beta*C for the v-th float that a lane takes of its warp's quads. The lane's own quad is `quad`. */
+/* C = sum + beta*C for the float t that a lane takes from its warp's quads. The lane's own quad is `quad`. */
 [[maybe_unused]] __device__ __forceinline__ void store_quad_taken(int quad, const taken &t, float sum, const problem &p,
                                                                   const place &at)
 {
@@ -112,7 +113,8 @@ __device__ __forceinline__ void cluster_barrier()
     asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/* One or four floats of a block of the cluster, at the position that has this address in this block's shared memory. */
+/* Reads one or four floats from the shared memory of a block of the cluster. `at` is the same position in the shared
+ * memory of this block. */
 __device__ __forceinline__ void read_in_cluster(float &to, unsigned at, int block)
 {
     unsigned from;
@@ -135,7 +137,7 @@ __device__ __forceinline__ void add(float &sum, float v)
     sum += v;
 }
 
-/* The blocks' values at one position, in the order of k. */
+/* Adds the blocks' values at one position, in the order of k. */
 template <class value> __device__ __forceinline__ value add_in_cluster(unsigned at)
 {
     value found[SPLIT_K], total = {};
@@ -146,7 +148,8 @@ template <class value> __device__ __forceinline__ value add_in_cluster(unsigned 
     return total;
 }
 
-/* The blocks of a cluster leave their sums in shared memory, and each adds all of them for its share of the quads. */
+/* The blocks of a cluster leave their sums in shared memory. Each block then adds all of them for its share of the
+ * quads. */
 __device__ __forceinline__ void finish_in_cluster(const float (&sum)[THREAD_M][THREAD_N], int part, const problem &p,
                                                   const place &at, float *ring)
 {
@@ -186,7 +189,8 @@ __device__ __forceinline__ void keep_partial(const float (&sum)[THREAD_M][THREAD
 }
 
 #if FINISH_IS == FINISH_last_block
-/* sum = all parts of a tile, added in the order of k: the same bits in every run, whichever block adds them. */
+/* sum = all parts of a tile, added in the order of k, so that it has the same bits in every run, whichever block adds
+ * them. */
 __device__ __forceinline__ void add_partials(float (&sum)[THREAD_M][THREAD_N], const float *first)
 {
 #pragma unroll

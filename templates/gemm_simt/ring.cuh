@@ -25,23 +25,23 @@ __device__ __forceinline__ int last_slot(int slot)
 }
 
 /*
- * Copying one operand: EXTENT rows of op(A), or columns of op(B), by BLOCK_K values of k, into rows of shared memory
+ * Copies one operand: EXTENT rows of op(A), or columns of op(B), by BLOCK_K values of k, into rows of shared memory
  * that are ROW floats apart. x counts along EXTENT.
  *
- * K_FAST says that k is contiguous in memory, so that the copy transposes. Then 8 consecutive k of one x (a 32-byte
- * sector) are the unit, whatever the width, so that with PAD 4 the transposed writes of a warp hit 32 different banks.
- * Otherwise x is contiguous, and rows are copied unchanged. Where the numbers fit, each warp has its own row: a
- * thread's copies are then at constant distances, and no addresses are computed. Otherwise the block goes along x.
+ * K_FAST says that k is contiguous in memory, so that the copy transposes. Then the unit is 8 consecutive k of one x (a
+ * 32-byte sector), for every width, so that with PAD 4 the transposed writes of a warp hit 32 different banks.
+ * Otherwise x is contiguous, and rows are copied unchanged. If the sizes allow it, each warp copies rows of its own, so
+ * that a thread's copies are at constant distances and no addresses are computed. If not, the block goes along x.
  *
- * A pass of the block covers X_STEP by K_STEP; in the last pass along x of a transposing copy some threads may have
+ * One pass of the block covers X_STEP by K_STEP. In the last pass along x of a transposing copy, some threads may have
  * nothing to do.
  */
 template <bool K_FAST, int EXTENT, int ROW> struct operand {
-    static constexpr bool HELD = K_FAST && !A_ASYNC; /* comes through registers */
+    static constexpr bool HELD = K_FAST && !A_ASYNC; /* copied through registers */
     static constexpr int WIDTH = K_FAST && A_ASYNC ? 1 : VECTOR;
     static constexpr int LANES = K_FAST ? 8 / WIDTH : 1; /* threads along k in a unit */
     static constexpr int WARP_LANES =
-        power_of_two_in(smaller(32, EXTENT / WIDTH), EXTENT / WIDTH); /* of a warp, along a row */
+        power_of_two_in(smaller(32, EXTENT / WIDTH), EXTENT / WIDTH); /* lanes of a warp along a row */
     static constexpr int WARP_ROWS = N_THREADS / WARP_LANES;
     static constexpr bool BY_WARPS = !K_FAST && WARP_ROWS <= BLOCK_K && BLOCK_K % larger(1, WARP_ROWS) == 0;
     static constexpr int THREADS_X = K_FAST ? N_THREADS / LANES : (BY_WARPS ? WARP_LANES : N_THREADS) * WIDTH;
@@ -56,8 +56,8 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
 
     const float *from; /* this thread's first element of the next tile */
     int ld;
-    unsigned to; /* this thread's first place in the first slot */
-    int left;    /* values of x from the tile's first one to the matrix's end */
+    unsigned to; /* this thread's first position in the first slot */
+    int left;    /* values of x from the tile's first one to the end of the matrix */
     float held[HELD ? PASSES * WIDTH : 1];
 
     static __device__ __forceinline__ int own_x(int thread)
@@ -80,8 +80,8 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
         return K_FAST ? from + (long long)ld * x + k : from + (long long)ld * k + x;
     }
 
-    /* From k = first of op(A)'s rows or op(B)'s columns x.. on; extent is how many there are. Returns whether tiles can
-     * be copied without tests. */
+    /* Starts at k = first and row x of op(A), or column x of op(B), of which there are `extent`. Returns whether tiles
+     * can be copied without tests. */
     __device__ __forceinline__ bool start(const float *matrix, int ld_, int x, int extent, int first, float *slot)
     {
         ld = ld_;
@@ -115,8 +115,8 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
             }
     }
 
-    /* Float by float, with zeros outside. The loop over passes is unrolled only where it indexes a register array: this
-     * path is rare and would otherwise be half of the kernel's code. */
+    /* Copies float by float, with zeros outside. The loop over passes is unrolled only where it indexes a register
+     * array, because this path is rare and would otherwise be half of the kernel's code. */
     __device__ __forceinline__ void copy_checked(int slot, int k_left)
     {
         const int thread = thread_anew(), x_left = left - own_x(thread), k_own_left = k_left - own_k(thread);
@@ -162,18 +162,17 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
     }
 };
 
-/* The copying side: copies tile after tile into the ring. Copies of tiles that do not exist do nothing, so callers need
- * not count. */
+/* Copies tile after tile into the ring. Beyond the last tile nothing is copied, so callers need not count. */
 struct copier {
     operand<!TRANSPOSE_A, BLOCK_M, A_ROW> a;
     operand<TRANSPOSE_B, BLOCK_N, B_ROW> b;
     int k_left;    /* values of k from the next tile to the end */
     int k_checked; /* tiles are copied without tests while k_left >= k_checked */
-    int slot; /* where the next tile goes: floats from the ring's start. Its last content is the tile that advance()
-                 made readable */
+    int slot;      /* where the next tile goes, in floats from the ring's start. The slot still holds the tile that
+                      advance() made readable */
 
-    /* Starts copying the next tile into the next slot. With A_ASYNC 0 the transposed part arrives in registers: see
-     * finish(). */
+    /* Starts copying the next tile into the next slot. With A_ASYNC 0, operands that are transposed arrive in registers
+     * (see finish()). */
     __device__ __forceinline__ void next()
     {
 #if SWEETSPOT_VARIANT != 2
@@ -200,8 +199,8 @@ struct copier {
     }
 };
 
-/* Makes the next tile readable for the whole block, and starts the copy of the one STAGES - 1 further on into the slot
- * that was read last: the barrier shows that all threads have finished with it. */
+/* Makes the next tile readable for the whole block. Then starts to copy the tile that is STAGES - 1 further on into the
+ * slot that was read last; after the barrier, all threads have finished with that slot. */
 __device__ __forceinline__ void advance(copier &copy, float *ring)
 {
     if constexpr (STAGES == 1) {

@@ -1,4 +1,4 @@
-/* gemm_simt.cu: which tile of C a block computes, and which rows and columns of it a thread has. */
+/* gemm_simt.cu: which tile of C a block computes, and which of its rows and columns a thread has. */
 #pragma once
 
 #include "../device/ptx.cuh"
@@ -22,11 +22,12 @@ struct problem {
     int lda, ldb, ldc;
 };
 
-/* One tile of C. The last tiles of a row or column are moved back so that they lie inside the matrix, where it is as
- * large as a tile: then they are copied without tests like all others, and they store only what no neighbour stores. */
+/* One tile of C. If the matrix is at least as large as a tile, the last tiles of a row or column are moved back so that
+ * they lie inside it. They are then copied without tests like all others, and only store elements that no other tile
+ * stores. */
 struct place {
-    int row, col;         /* its first row and column */
-    int own_row, own_col; /* the first ones that it stores */
+    int row, col;         /* the tile's first row and column */
+    int own_row, own_col; /* the first row and column that it stores */
 };
 
 __device__ __forceinline__ int tiles_along(int extent, int block)
@@ -34,8 +35,8 @@ __device__ __forceinline__ int tiles_along(int extent, int block)
     return (extent + block - 1) / block;
 }
 
-/* Runs before the first read of A and B. All blocks together prefetch the lines of B into the L2, as it is stored: rows
- * of `cols` floats, of `batch` matrices. */
+/* Runs before the first read of A and B. All blocks together prefetch B into the L2: `batch` matrices with `rows` rows
+ * of `cols` floats each, as they are stored. */
 [[maybe_unused]] __device__ __forceinline__ void prepare(const float *B, int ldb, long long stride, int rows, int cols,
                                                          int batch)
 {
@@ -52,7 +53,7 @@ __device__ __forceinline__ int tiles_along(int extent, int block)
     if (ALIGNED || AFTER_LAUNCH) wait_for_launch_before();
 }
 
-/* How many rows of op(A) and columns of op(B) there are to copy from. */
+/* How many rows of op(A) and columns of op(B) are stored, with padding. */
 __device__ __forceinline__ int stored_rows(int M)
 {
     return ALIGNED == 1 ? (M + 3) / 4 * 4 : M;
@@ -62,8 +63,8 @@ __device__ __forceinline__ int stored_cols(int N)
     return ALIGNED ? (N + 3) / 4 * 4 : N;
 }
 
-/* The tile of a number: down RASTER rows of tiles, then one column to the right. The last group of rows may be
- * lower. */
+/* The tile with this number. Numbers go down RASTER rows of tiles, then one column to the right. The last group may
+ * have fewer rows. */
 __device__ __forceinline__ place tile_place(int number, int M, int N)
 {
     const int tiles_n = tiles_along(N, BLOCK_N);
@@ -97,7 +98,7 @@ __host__ __device__ constexpr int lane_at(int row, int col)
 /* The first row and column of a thread in its block's tile. */
 struct thread_place {
     int m, n;
-    int rest; /* from row m to the first of the thread's REST_ROWS */
+    int rest; /* distance from row m to the first of the thread's REST_ROWS */
     __device__ __forceinline__ explicit thread_place(int thread)
     {
         const int warp = thread / 32, lane = thread % 32;
@@ -106,7 +107,7 @@ struct thread_place {
         n = warp % WARPS_N * WARP_N + lane_col(lane) * TILE_COL_SIZE;
         rest = FULL_ROWS * LANE_ROWS - lane_m * (TILE_ROW_SIZE - REST_ROWS);
     }
-    /* Where the thread's i-th row lies. */
+    /* The thread's i-th row. */
     __device__ __forceinline__ int row(int i) const
     {
         return i < FULL_ROWS ? m + i / TILE_ROW_SIZE * (LANE_ROWS * TILE_ROW_SIZE) + i % TILE_ROW_SIZE

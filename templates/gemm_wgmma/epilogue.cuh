@@ -1,4 +1,4 @@
-/* gemm_wgmma.cu: a tile from registers to C. */
+/* gemm_wgmma.cu: stores a tile from registers to C. */
 #pragma once
 
 #include "parameters.cuh"
@@ -21,7 +21,7 @@ __device__ __forceinline__ float from_output(output v)
 }
 
 #if OUTPUT_IS != TYPE_f32
-/* Two values as they lie in memory, `low` first. */
+/* Packs two values as they lie in memory, `low` first. */
 __device__ __forceinline__ unsigned pack(float low, float high)
 {
     unsigned both;
@@ -39,8 +39,8 @@ struct target {
     const tensor_map *map;
     int group;        /* the consumer */
     unsigned buffers; /* its store buffers */
-    unsigned loaded;  /* STORE tma: one barrier per buffer: the old C has arrived in it */
-    unsigned phases;  /* those barriers' parities, a bit each */
+    unsigned loaded;  /* STORE tma: one barrier per buffer, for the arrival of the old C */
+    unsigned phases;  /* the parities of these barriers, one bit each */
 };
 
 __device__ __forceinline__ output *element(const target &t, int row, int col)
@@ -48,7 +48,7 @@ __device__ __forceinline__ output *element(const target &t, int row, int col)
     return t.c + (TRANSPOSE_C ? col * t.ldc + row : row * t.ldc + col);
 }
 
-/* Whether two neighbouring elements of a row can be accessed at once. */
+/* Whether two adjacent elements of a row can be accessed at once. */
 __device__ __forceinline__ bool in_pairs(const target &t)
 {
     return !TRANSPOSE_C && t.ldc % 2 == 0 && ((unsigned long long)t.c & (2 * sizeof(output) - 1)) == 0;
@@ -85,7 +85,7 @@ template <int N> __device__ __forceinline__ void scale_sums(float *d, const targ
 }
 
 #if STORE_IS == STORE_direct || TWO_PASS
-/* Stores elements of columns 8*j to 8*j+7 from registers. `row` and `col` are the thread's first. */
+/* Stores elements of columns 8*j to 8*j+7 from registers. `row` and `col` are those of the thread's first element. */
 __device__ __forceinline__ void store_direct(const float *d, const target &t, int row, int col, bool pairs)
 {
 #pragma unroll
@@ -113,7 +113,7 @@ __device__ __forceinline__ void store_direct(const float *d, const target &t, in
 #endif
 
 #if STORE_IS != STORE_direct
-/* Where 16 bytes of a staged line lie: TMA's swizzle over the line's width. */
+/* The offset of 16 bytes of a staged line, with TMA's swizzle over the line's width. */
 __device__ __forceinline__ unsigned staged(int line, int bytes)
 {
     constexpr unsigned MASK = STORE_WIDTH >= 128 ? 7 : STORE_WIDTH == 64 ? 3 : STORE_WIDTH == 32 ? 1 : 0;
@@ -121,9 +121,9 @@ __device__ __forceinline__ unsigned staged(int line, int bytes)
     return offset ^ ((offset >> 7 & MASK) << 4);
 }
 
-constexpr int CHUNKS = BLOCK_N / STORE_COLS; /* of 64 rows; what is staged at a time */
-constexpr int CHUNK_SUMS = STORE_COLS / 2;   /* of a thread */
-/* The words that a thread stores of a chunk: one f32 or two 16-bit elements each, in the order of its sums. */
+constexpr int CHUNKS = BLOCK_N / STORE_COLS; /* per 64 rows; a chunk is staged at a time */
+constexpr int CHUNK_SUMS = STORE_COLS / 2;   /* per thread */
+/* The words of a chunk that a thread stores: one f32 or two 16-bit elements each, in the order of its sums. */
 constexpr int WORDS = OUTPUT_IS == TYPE_f32 ? CHUNK_SUMS : CHUNK_SUMS / 2;
 
 __device__ __forceinline__ void encode(unsigned *v, const float *d)
@@ -138,14 +138,14 @@ __device__ __forceinline__ void encode(unsigned *v, const float *d)
 }
 
 #if OUTPUT_IS == TYPE_f32
-/* Where a thread's sums 4*j + 2*h and the next lie in the buffer. */
+/* The address in the buffer of a thread's sums 4*j + 2*h and 4*j + 2*h + 1. */
 __device__ __forceinline__ unsigned pair_address(unsigned buffer, int j, int h, int warp, int lane)
 {
     return buffer + staged(warp * 16 + lane / 4 + 8 * h, (8 * j + 2 * (lane % 4)) * 4);
 }
 #else
-/* The line that a lane passes to stmatrix and ldmatrix for columns 16*j to 16*j + 15 of its warp's 16 rows, or for the
- * only 8 columns. */
+/* The address that a lane passes to stmatrix and ldmatrix for columns 16*j to 16*j + 15 of its warp's 16 rows, or for
+ * the only 8 columns. */
 __device__ __forceinline__ unsigned matrix_address(unsigned buffer, int j, int warp, int lane)
 {
     const int matrix = lane / 8, line = lane % 8, low = warp * 16 + matrix % 2 * 8,
@@ -159,7 +159,7 @@ __device__ __forceinline__ unsigned matrix_address(unsigned buffer, int j, int w
 #endif
 #endif
 
-/* A warp's 16 rows of a chunk into the buffer. */
+/* Writes a warp's 16 rows of a chunk to the buffer. */
 __device__ __forceinline__ void stage(unsigned buffer, const unsigned *v, int warp, int lane)
 {
 #if OUTPUT_IS == TYPE_f32
@@ -228,7 +228,7 @@ __device__ __forceinline__ void add_old(float *d, unsigned buffer, float beta, i
 }
 
 #if STORE_IS == STORE_rows
-/* Staged lines to C, a line at a time by each warp. x, y: of the buffer's first element, x along C's rows. */
+/* Stores staged lines to C, each warp a line at a time. x, y: where the buffer begins in C, x along C's rows. */
 __device__ __forceinline__ void store_rows(const target &t, unsigned buffer, int x, int y, int warp, int lane)
 {
     constexpr int COLS = STORE_WIDTH / (int)sizeof(output);
@@ -241,8 +241,8 @@ __device__ __forceinline__ void store_rows(const target &t, unsigned buffer, int
         asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(buffer + staged(line, lane / 4 * 16) + lane % 4 * 4));
         to[lane] = v;
 #else
-        /* Words of two elements. Where the row begins in the middle of a word, a lane combines its second element with
-         * the next lane's first. */
+        /* Words of two elements. If the row begins in the middle of a word, a lane combines its second element with the
+         * next lane's first. */
         unsigned v = 0;
         if (2 * lane < COLS)
             asm volatile("ld.shared.u32 %0, [%1];"
@@ -263,10 +263,10 @@ __device__ __forceinline__ void store_rows(const target &t, unsigned buffer, int
     }
 }
 
-/* The reverse: the old C into the buffer. */
+/* The reverse: loads the old C into the buffer. */
 __device__ __forceinline__ void load_rows(const target &t, unsigned buffer, int x, int y, int warp, int lane)
 {
-    constexpr int COLS = STORE_WIDTH / (int)sizeof(output), EACH = 4 / (int)sizeof(output); /* elements of a word */
+    constexpr int COLS = STORE_WIDTH / (int)sizeof(output), EACH = 4 / (int)sizeof(output); /* elements per word */
     const int lines = TRANSPOSE_C ? t.n : t.m, cols = min(COLS, (TRANSPOSE_C ? t.m : t.n) - x);
     unsigned v[STORE_LINES / 4];
 #pragma unroll
@@ -293,9 +293,9 @@ __device__ __forceinline__ void load_rows(const target &t, unsigned buffer, int 
 #endif
 
 #if STORE_IS != STORE_direct
-/* A chunk of a consumer's part of a tile, whose rows begin at `row` and columns at `col`. */
+/* Where a chunk begins in C. The consumer's part of the tile begins at `row` and `col`. */
 struct chunk_place {
-    int x, y; /* of its first element in C; x along C's rows */
+    int x, y; /* x along C's rows */
 };
 
 __device__ __forceinline__ chunk_place place_chunk(int p, int chunk, int row, int col)
@@ -309,7 +309,7 @@ __device__ __forceinline__ unsigned chunk_buffer(const target &t, int slot)
     return t.buffers + slot % STORE_BUFFERS * STORE_BYTES;
 }
 
-/* Waits until the buffer of a tile's chunk number `slot`, in the order of storing, is free. */
+/* Waits until the buffer for a tile's chunk number `slot`, in the order of storing, is free. */
 __device__ __forceinline__ void free_buffer(const target &t, int slot)
 {
 #if STORE_IS == STORE_tma
@@ -325,7 +325,7 @@ __device__ __forceinline__ void free_buffer(const target &t, int slot)
 #endif
 }
 
-/* Staged words to C. */
+/* Stages a chunk's words and stores them to C. */
 __device__ __forceinline__ void send_chunk(const unsigned *words, int slot, const target &t, const chunk_place &at)
 {
     const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
@@ -342,7 +342,7 @@ __device__ __forceinline__ void send_chunk(const unsigned *words, int slot, cons
 }
 
 #if STORE_IS == STORE_tma
-/* One thread calls it: loads the old C of a chunk into its buffer, which must be free. */
+/* Loads the old C of a chunk into its buffer, which must be free. One thread calls it. */
 __device__ __forceinline__ void load_old(const target &t, int slot, const chunk_place &at)
 {
     const unsigned barrier = t.loaded + slot % STORE_BUFFERS * 8;
@@ -361,7 +361,7 @@ __device__ __forceinline__ void load_old_ahead(const target &t, int row, int col
 }
 #endif
 
-/* alpha * sums + beta * C of part p's chunk to C. `d`: the chunk's sums; AHEAD: load_old_ahead has begun the loads. */
+/* C = alpha * sums + beta * C for a chunk of part p. d: the chunk's sums; AHEAD: load_old_ahead has begun the loads. */
 template <bool AHEAD>
 __device__ __forceinline__ void store_chunk(float *d, int p, int chunk, int slot, target &t, int row, int col)
 {
@@ -401,7 +401,7 @@ __device__ __forceinline__ void store_chunk(float *d, int p, int chunk, int slot
 }
 #endif
 
-/* A consumer's rows of a tile, from `row` on, and columns from `col` on, to C. */
+/* Stores a consumer's part of a tile, whose rows begin at `row` and columns at `col`, to C. */
 __device__ __forceinline__ void store_tile(float (&d)[PARTS][SUMS], target &t, int row, int col)
 {
 #if STORE_IS == STORE_direct
@@ -421,7 +421,7 @@ __device__ __forceinline__ void store_tile(float (&d)[PARTS][SUMS], target &t, i
 #endif
 }
 
-/* A tile's results that wait to be stored: nothing without DEFER. */
+/* A tile's results that wait to be stored. Empty without DEFER. */
 struct deferred {
 #if DEFER
     unsigned words[PARTS * CHUNKS][WORDS];

@@ -9,7 +9,7 @@
 namespace
 {
 
-/* The tensor maps of the operands; with PRODUCTS 3 also of their low parts. */
+/* The tensor maps of the operands and, with PRODUCTS 3, of their low parts. */
 struct operands {
     const tensor_map *a, *b, *a_low, *b_low;
 };
@@ -63,7 +63,7 @@ __device__ __forceinline__ void produce(const operands &from, const problem &p, 
     }
 }
 
-/* One stage's products, enqueued: 32 bytes along K at a time. */
+/* Enqueues one stage's products, 32 bytes along K at a time. */
 __device__ __forceinline__ void multiply_stage(float (&d)[PARTS][SUMS], unsigned a, unsigned b, int row, bool add)
 {
     constexpr unsigned long long A = operand_a::strides(), B = operand_b::strides();
@@ -88,7 +88,8 @@ __device__ __forceinline__ void begin_step(float (&d)[PARTS][SUMS], const ring &
 #endif
 }
 
-/* Waits for the products of this step or of the one before, gives their stage back, and advances to the next. */
+/* Waits for the products of this step, or with IN_FLIGHT of the previous one. Releases their stage and advances to the
+ * next stage. */
 __device__ __forceinline__ void end_step(const ring &r, int &s, unsigned &parity, int &last, bool any, unsigned rank)
 {
 #if SWEETSPOT_VARIANT != 1
@@ -105,7 +106,7 @@ __device__ __forceinline__ void end_step(const ring &r, int &s, unsigned &parity
     }
 }
 
-/* Steps of a piece from the k-th on. */
+/* Multiplies the steps of a piece from the k-th on. */
 __device__ __forceinline__ void multiply_piece(float (&d)[PARTS][SUMS], const ring &r, int &s, unsigned &parity,
                                                int &last, int k, int count, int own, unsigned rank)
 {
@@ -137,7 +138,7 @@ __device__ __forceinline__ void multiply_piece(float (&d)[PARTS][SUMS], const ri
 #endif
 }
 
-/* Stores a consumer's sums of a piece to C, or leaves them to the block that adds the parts of the tile. */
+/* Stores a consumer's sums of a piece to C, or leaves them for the block that adds the parts of the tile. */
 __device__ __forceinline__ void finish_piece(float (&d)[PARTS][SUMS], target &t, const problem &p, const ring &r,
                                              const piece &done, int row, int col, unsigned rank, workspace space,
                                              deferred &later)

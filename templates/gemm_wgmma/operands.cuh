@@ -8,12 +8,12 @@
 namespace
 {
 
-/* An operand of which a stage holds ROWS rows. PEERS blocks of the cluster need the same rows; each loads a share and
+/* An operand, of which a stage holds ROWS rows. PEERS blocks of the cluster need the same rows; each loads a share and
  * sends it to all. A panel is LINE bytes of all rows (K-major), or 64 rows of all BLOCK_K lines (M- or N-major). */
 template <bool K_MAJOR, int ROWS, int PEERS, int HINT> struct operand {
     enum { SHARE = ROWS / PEERS, PANELS = K_MAJOR ? BLOCK_K / PANEL : SHARE / 64 };
 
-    /* Loads this block's share of a stage. `number`: the share's; `row`, `k`: its first in the matrix. */
+    /* Loads this block's share of a stage. number: which share it is; row, k: where it begins in the matrix. */
     static __device__ __forceinline__ void load(unsigned stage, const tensor_map *map, int number, int row, int k,
                                                 unsigned full, unsigned short mask, unsigned long long policy)
     {
@@ -27,7 +27,7 @@ template <bool K_MAJOR, int ROWS, int PEERS, int HINT> struct operand {
                                       full, mask, policy);
     }
 
-    /* Where the 32 bytes along K number `step` of the rows from `row` on lie in a stage. */
+    /* The offset in a stage of the rows from `row` on, at the `step`-th 32 bytes along K. */
     static __device__ __forceinline__ int offset(int row, int step)
     {
         const int panel = step * 32 / LINE, within = step * 32 % LINE;

@@ -140,7 +140,7 @@
 #define ORDER_IS JOIN(ORDER_, ORDER)
 #define FINISH_IS JOIN(FINISH_, FINISH)
 
-/* Parts of a tile's K that other launches add, and blocks of a cluster that share a tile's K. */
+/* Whether a second launch adds the parts of a tile's K, and how many blocks of a cluster share a tile's K. */
 #if FINISH_IS == FINISH_two_pass && SPLIT_K > 1
 #define TWO_PASS 1
 #define CLUSTER_K 1
@@ -180,21 +180,21 @@
 #error "FINISH must be cluster or two_pass"
 #endif
 
-#pragma nv_diag_suppress 177 /* the parameters decide what is used of the following */
+#pragma nv_diag_suppress 177 /* some of the following is unused, depending on the parameters */
 
 namespace
 {
 
 constexpr bool PINGPONG = SCHEDULE_IS == SCHEDULE_pingpong;
 constexpr int OWNERS = PINGPONG ? 1 : WARPGROUPS;   /* consumers that share a tile */
-constexpr int ROWS = BLOCK_M / OWNERS;              /* of a consumer */
-constexpr int PARTS = ROWS / 64;                    /* wgmma is 64 rows high */
-constexpr int SIZE = INPUT_IS == TYPE_tf32 ? 4 : 2; /* of an element of A or B */
+constexpr int ROWS = BLOCK_M / OWNERS;              /* rows per consumer */
+constexpr int PARTS = ROWS / 64;                    /* one wgmma computes 64 rows */
+constexpr int SIZE = INPUT_IS == TYPE_tf32 ? 4 : 2; /* bytes per element of A or B */
 constexpr int LINE = BLOCK_K * SIZE < 128 ? BLOCK_K * SIZE : 128, PANEL = LINE / SIZE;
 constexpr int A_BYTES = BLOCK_M * BLOCK_K * SIZE, B_BYTES = BLOCK_N * BLOCK_K * SIZE;
 constexpr int CLUSTER = CLUSTER_M * CLUSTER_N * CLUSTER_K;
 constexpr int THREADS = 128 * WARPGROUPS + (PRODUCER_REGISTERS ? 128 : 32);
-constexpr int RELEASES = OWNERS * (CLUSTER_M + CLUSTER_N - 1); /* arrivals that empty a stage */
+constexpr int RELEASES = OWNERS * (CLUSTER_M + CLUSTER_N - 1); /* arrivals that mark a stage as empty */
 
 static_assert(BLOCK_M % (64 * OWNERS) == 0 && BLOCK_M <= 256 * (A_MAJOR_IS == MAJOR_k ? 1 : 4),
               "BLOCK_M: 64 rows for each consumer, at most 256");
@@ -246,6 +246,6 @@ constexpr int LAUNCH_REGISTERS = 65536 / (MIN_BLOCKS * THREADS) / 8 * 8 > 248 ? 
 constexpr int SHARE = (LAUNCH_REGISTERS * (WARPGROUPS + 1) - PRODUCER_REGISTERS) / WARPGROUPS / 8 * 8;
 constexpr int CONSUMER_REGISTERS = SHARE > 240 ? 240 : SHARE;
 
-constexpr int SUMS = BLOCK_N / 2; /* accumulators of a thread for 64 rows */
+constexpr int SUMS = BLOCK_N / 2; /* accumulators per thread for 64 rows */
 
 } // namespace

@@ -12,18 +12,18 @@ namespace
 struct workspace {
 #if STREAM_K || TWO_PASS
     float *sums;
-    unsigned *counts; /* STREAM_K: a consumer's is 1 while its sums are there */
+    unsigned *counts; /* STREAM_K: one per consumer, 1 while its sums are there */
 #endif
 };
 
 #if STREAM_K
-/* Where a block's sums of a divided tile lie: [block][sum][thread]. */
+/* Where this thread's part of a block's sums of a divided tile begins. The order is [block][sum][thread]. */
 __device__ __forceinline__ float *partial_sums(const workspace &w, unsigned block)
 {
     return w.sums + (long long)block * (BLOCK_M * BLOCK_N) + threadIdx.x;
 }
 
-/* Leaves this block's sums to the block that has the tile's first steps. */
+/* Leaves this block's sums for the block that has the tile's first steps. */
 __device__ __forceinline__ void leave_sums(const float (&d)[PARTS][SUMS], const workspace &w, int group)
 {
     float *to = partial_sums(w, blockIdx.x);
@@ -37,7 +37,8 @@ __device__ __forceinline__ void leave_sums(const float (&d)[PARTS][SUMS], const 
         asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(w.counts + blockIdx.x * WARPGROUPS + group) : "memory");
 }
 
-/* Adds the sums of the following clusters for the rest of the tile, from its step `done` on, in their order. */
+/* Adds the sums that the following clusters computed for the rest of the tile, from step `done` on, in the order of the
+ * clusters. */
 __device__ __forceinline__ void collect_sums(float (&d)[PARTS][SUMS], const problem &p, const workspace &w, int tile,
                                              int done, int group)
 {
@@ -66,14 +67,14 @@ __device__ __forceinline__ void collect_sums(float (&d)[PARTS][SUMS], const prob
 #endif
 
 #if TWO_PASS
-/* Where a block's sums of a part lie; `slot`: which of the part's blocks, `slots`: how many. */
+/* Where a block's sums of a part begin. slot: number of the block within the part; slots: blocks per part. */
 __device__ __forceinline__ long long part_offset(int part, int slot, int slots)
 {
     return ((long long)part * slots + slot) * (BLOCK_M * BLOCK_N);
 }
 
-/* Leaves this block's sums of its part to gemm_wgmma_finish: [sum / 4][thread][4], threads of the consumers that
- * share a tile. */
+/* Leaves this block's sums of its part for gemm_wgmma_finish, in the order [sum / 4][thread][4], with the threads of
+ * the consumers that share a tile. */
 __device__ __forceinline__ void leave_part(const float (&d)[PARTS][SUMS], float *to)
 {
     const unsigned thread = threadIdx.x % (128 * OWNERS);
@@ -88,19 +89,19 @@ __device__ __forceinline__ void leave_part(const float (&d)[PARTS][SUMS], float 
 #endif
 
 #if CLUSTER_K > 1
-/* of a tile: 64 rows by STORE_COLS columns, share i for the block of rank i % CLUSTER_K */
+/* shares of a tile, each 64 rows by STORE_COLS columns; share i is for the block of rank i % CLUSTER_K */
 constexpr int SHARES = PARTS * (BLOCK_N / STORE_COLS);
-constexpr int SHARE_SUMS = STORE_COLS / 2; /* of a thread */
-/* blocks whose sums are loaded at once: one round trip takes longer than all loads */
+constexpr int SHARE_SUMS = STORE_COLS / 2; /* per thread */
+/* how many blocks' sums are loaded at once, because one round trip takes longer than all loads */
 constexpr int TOGETHER = CLUSTER_K * SHARE_SUMS <= 64 ? CLUSTER_K : 2;
 
-/* The address of four sums of a thread, from the i-th on, for 16-byte accesses. */
+/* The address of four of this thread's sums, from the i-th on, for 16-byte accesses. */
 __device__ __forceinline__ unsigned partial_address(unsigned partial, int i)
 {
     return partial + (i / 4 * 128 * WARPGROUPS + (int)threadIdx.x) * 16;
 }
 
-/* Leaves the sums that other blocks of the cluster will add in shared memory: [sum / 4][thread][4]. */
+/* Leaves in shared memory the sums that other blocks of the cluster will add, in the order [sum / 4][thread][4]. */
 __device__ __forceinline__ void offer_partial(const float (&d)[PARTS][SUMS], unsigned partial, unsigned rank)
 {
 #pragma unroll
@@ -113,7 +114,7 @@ __device__ __forceinline__ void offer_partial(const float (&d)[PARTS][SUMS], uns
     }
 }
 
-/* Adds the cluster's partial sums of this block's shares, in the order of their ranks, and stores them. */
+/* Adds the cluster's partial sums for this block's shares, in the order of the ranks, and stores the results. */
 __device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], target &t, int row, int col, unsigned partial,
                                             unsigned rank)
 {

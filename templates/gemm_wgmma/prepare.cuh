@@ -1,5 +1,5 @@
-/* gemm_wgmma.cu: copies of operands that TMA and the tensor cores can read: with aligned rows, or split in two parts of
- * TF32. */
+/* gemm_wgmma.cu: prepares operands for TMA and the tensor cores: copies them with aligned rows, or splits them into two
+ * TF32 parts. */
 #pragma once
 
 #include "parameters.cuh"
@@ -7,8 +7,8 @@
 namespace
 {
 
-/* COPY_WORDS * 64 elements of a row by a warp. Words of 4 bytes; where the row begins in the middle of one, from the
- * halves of two. */
+/* A warp copies COPY_WORDS * 64 elements of a row, in words of 4 bytes. If the row begins in the middle of a word, each
+ * word is assembled from the halves of two. */
 __device__ __forceinline__ void align_row(const unsigned short *from, unsigned short *to, int k, int first, int lane)
 {
     unsigned word[COPY_WORDS];
@@ -22,7 +22,7 @@ __device__ __forceinline__ void align_row(const unsigned short *from, unsigned s
                 word[i] = *reinterpret_cast<const unsigned *>(from + e);
             else if (e < k)
                 word[i] = from[e];
-        } else { /* the word that ends with element e; before the row's first there may be none */
+        } else { /* the word that ends with element e; nothing may precede the row's first element */
             if (e < k) word[i] = e > 0 ? *reinterpret_cast<const unsigned *>(from + e - 1) : (unsigned)from[e] << 16;
         }
     }
@@ -44,8 +44,8 @@ __device__ __forceinline__ void align_row(const unsigned short *from, unsigned s
     }
 }
 
-/* The rest of x that the tensor cores, which read 19 of 32 bits, leave, rounded to 19 bits. For an infinite x it is 0;
- * NaN stays. */
+/* The difference between x and the 19 of its 32 bits that the tensor cores read, rounded to 19 bits. It is 0 for an
+ * infinite x, and NaN for NaN. */
 __device__ __forceinline__ float low_part(float x)
 {
     const float high = __uint_as_float(__float_as_uint(x) & 0xffffe000u);
@@ -54,7 +54,7 @@ __device__ __forceinline__ float low_part(float x)
     return (__float_as_uint(x) & 0x7fffffffu) == 0x7f800000u ? 0.0f : __uint_as_float(low);
 }
 
-/* 32 * COPY_WORDS floats of a row by a warp, four at once by a lane. */
+/* A warp writes the low parts of 32 * COPY_WORDS floats of a row, each lane four at a time. */
 __device__ __forceinline__ void split_row(const float *from, float *to, int k, int first, int lane)
 {
     constexpr int VECTORS = (COPY_WORDS + 3) / 4;

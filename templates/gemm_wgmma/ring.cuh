@@ -1,5 +1,5 @@
-/* gemm_wgmma.cu: barriers in shared memory, between the threads of a consumer, and in a cluster: they order reads and
- * writes. */
+/* gemm_wgmma.cu: barriers that order reads and writes: in shared memory, among the threads of a consumer, and in a
+ * cluster. */
 #pragma once
 
 #include "../device/ptx.cuh"
@@ -21,8 +21,9 @@ __device__ __forceinline__ void cluster_sync()
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/* The same barrier of another block of the cluster. Without .cluster: the released reads are those of wgmma, which have
- * been waited for. A fence of cluster scope in every step made the product three times slower. */
+/* Arrives at the same barrier of another block of the cluster. It does not need .cluster, because the reads that it
+ * releases are those of wgmma, which have been waited for. A fence of cluster scope in every step made the product
+ * three times slower. */
 __device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned rank)
 {
     asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
@@ -31,14 +32,14 @@ __device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned ran
                  : "memory");
 }
 
-/* The threads of consumer `group`. */
+/* Synchronises the threads of consumer `group`. */
 __device__ __forceinline__ void group_sync(int group)
 {
     asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
 }
 
-/* pingpong: a consumer's steps along K begin when all of the other's have been loaded. A barrier's parity only
- * distinguishes one round of the ring from the next, so a consumer must not poll a stage of the other. */
+/* pingpong: a consumer's steps along K begin when all of the other consumer's have been loaded. A barrier's parity only
+ * distinguishes one round of the ring from the next, so a consumer must not poll a stage that is for the other. */
 __device__ __forceinline__ void turn_begin(int group)
 {
     asm volatile("bar.sync %0, 256;" ::"r"(group + 8) : "memory");
@@ -53,7 +54,7 @@ struct ring {
     unsigned a, b, full, empty; /* shared addresses */
 };
 
-/* Tells the blocks that send to this one that it has read a stage. */
+/* Signals to the blocks that send to this one that it has read a stage. */
 __device__ __forceinline__ void release(const ring &r, int s, unsigned rank)
 {
     const unsigned barrier = r.empty + 8 * s;

@@ -1,4 +1,4 @@
-/* gemm_wgmma.cu: which tiles a cluster computes, in which order, and which steps along K of them. */
+/* gemm_wgmma.cu: which tiles a cluster computes, in which order, and which of their steps along K. */
 #pragma once
 
 #include "parameters.cuh"
@@ -8,8 +8,8 @@ namespace
 
 struct problem {
     int m, n, k, tiles_m, tiles_n, tiles;
-    int first, steps; /* of every tile along K: this block's */
-    int alone;        /* tiles that one cluster computes completely; the others are divided (STREAM_K) */
+    int first, steps; /* this block's steps along K of every tile */
+    int alone;        /* number of tiles that one cluster computes completely; the others are divided (STREAM_K) */
 };
 
 /* Row and column of a cluster's tile, in units of clusters' tiles. The first load waits for this, so there is only one
@@ -24,8 +24,8 @@ __device__ __forceinline__ void place(const problem &p, int tile, int &row, int 
 #if ORDER_IS == ORDER_hilbert
     const int square = col / RASTER;
     if (rows < RASTER || (square + 1) * RASTER > p.tiles_n) return;
-    /* From the position on the curve to that in the square, two bits at a time, the lowest first. The curve ends next
-     * to the beginning of the next square. */
+    /* Converts the position on the curve to one in the square, two bits at a time, the lowest first. The curve ends
+     * next to where it begins in the next square. */
     int at = rest - square * RASTER * RASTER, x = 0, y = 0;
 #pragma unroll
     for (int side = 1; side < RASTER; side *= 2, at /= 4) {
@@ -52,10 +52,10 @@ struct piece {
     int tile, first, count;
 };
 
-/* The pieces of a cluster, one after the other. */
+/* Iterates over the pieces of a cluster. */
 struct walk {
-    int tile;    /* the next one that it computes completely */
-    int at, end; /* STREAM_K: its part of the steps of all divided tiles */
+    int tile;    /* the next tile that the cluster computes completely */
+    int at, end; /* STREAM_K: the cluster's part of the steps of all divided tiles */
 };
 
 __device__ __forceinline__ int stream_begin(const problem &p, int cluster)

@@ -3,7 +3,7 @@
 
 #include "parameters.cuh"
 
-/* Operand lists of one instruction: BLOCK_N / 2 accumulators, then the two descriptors and whether to add to them. */
+/* Operands of one instruction: BLOCK_N / 2 accumulators, two descriptors, and whether to add to the accumulators. */
 #define L8(a, b, c, d, e, f, g, h) "%" #a ", %" #b ", %" #c ", %" #d ", %" #e ", %" #f ", %" #g ", %" #h
 #define L0 L8(0, 1, 2, 3, 4, 5, 6, 7)
 #define L1 L0 ", " L8(8, 9, 10, 11, 12, 13, 14, 15)
@@ -147,7 +147,7 @@
 namespace
 {
 
-/* d (64 x BLOCK_N) = a (64 x 32 bytes) * b' + (add ? d : 0), enqueued. */
+/* Enqueues d (64 x BLOCK_N) = a (64 x 32 bytes) * b' + (add ? d : 0). */
 __device__ __forceinline__ void multiply(float (&d)[SUMS], unsigned long long a, unsigned long long b, int add)
 {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " MMA_ADD ", 0;\nwgmma.mma_async.sync.aligned.m64n" TEXT(BLOCK_N)
@@ -171,8 +171,8 @@ template <int LEFT> __device__ __forceinline__ void multiply_wait()
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
 }
 
-/* Keeps the compiler from moving accumulators across this point. It does not know that they change until they have been
- * waited for. */
+/* Keeps the compiler from moving accumulators across this point. The compiler does not know that accumulators change
+ * until the products have been waited for. */
 __device__ __forceinline__ void pin(float (&d)[PARTS][SUMS])
 {
 #pragma unroll
@@ -181,8 +181,9 @@ __device__ __forceinline__ void pin(float (&d)[PARTS][SUMS])
         for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(d[p][i])::"memory");
 }
 
-/* The constant part of a matrix descriptor: strides in units of 16 bytes and the swizzle. K-major: `stride` is that
- * of 8 rows; M-major: of 8 lines of K, and `leading` that of 64 rows. */
+/* The constant part of a matrix descriptor: strides in units of 16 bytes and the swizzle. K-major: `stride` is the
+ * distance between groups of 8 rows. M-major: `stride` is the distance between groups of 8 lines of K, `leading` that
+ * between groups of 64 rows. */
 __device__ __forceinline__ constexpr unsigned long long descriptor(int leading, int stride, int line_bytes)
 {
     return (unsigned long long)(leading >> 4) << 16 | (unsigned long long)(stride >> 4) << 32 |
