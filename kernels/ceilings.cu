@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(256) ceiling_fma(float a, float b, 
     if (sum == -1.0f) *sink = sum;
 }
 
-// Reads n vectors, each once: a block takes 8 * 512 consecutive ones, so that every thread has 8 loads in flight.
+// Reads n vectors, each once: a block takes 8 * 512 consecutive vectors, so that every thread has 8 loads in flight.
 extern "C" __global__ void __launch_bounds__(512) ceiling_read(const uint4 *data, i64 n, u32 *sink)
 {
     uint4 x[8];
@@ -165,7 +165,8 @@ extern "C" __global__ void __launch_bounds__(512) ceiling_shared(int loops, u32 
 
 // Only mma.sync on registers: 8 independent accumulators per warp with 16 * loops instructions each. Operands have both
 // signs, so that the sums stay small. `sink` is never written. Every architecture from sm_80 on has mma.sync (for FP8,
-// from sm_89 on); wgmma, below, exists only on sm_90a. On others the kernels are empty, and are not launched.
+// from sm_89 on); wgmma, below, exists only on sm_90a. On other architectures the kernels are empty, and are not
+// launched.
 #if __CUDA_ARCH__ >= 800
 template <typename M> static __device__ void tensor_ceiling(int loops, float *sink)
 {

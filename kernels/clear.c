@@ -1,5 +1,5 @@
 // Sets a buffer to zeros, as a stage. Many kernels add to an output, or count in a buffer, that the caller clears with
-// cudaMemsetAsync. The time for this is part of the kernel's.
+// cudaMemsetAsync. The time for this counts as part of the kernel's time.
 #include "kernels/least.h"
 #include "kernels/operation.h"
 

@@ -24,7 +24,7 @@ enum element {
     ELEMENT_COUNT
 };
 
-// The names by number, NULL-terminated.
+// The names, indexed by type and NULL-terminated.
 extern const char *const element_text[];
 // "f32", "f64", ...; never NULL for a valid element.
 const char *element_name(enum element type);
@@ -42,8 +42,8 @@ double element_roundoff(enum element type);
 
 // The largest finite number of a floating-point type.
 double element_largest(enum element type);
-// Whether numbers that are too large for a floating-point type are stored as its largest number, as CUDA's conversions
-// to FP8 do.
+// Whether numbers that are too large for a floating-point type are stored as its largest number, as in CUDA's
+// conversions to FP8.
 bool element_saturates(enum element type);
 
 // Writes `value`, rounded to nearest even (floats) or truncated (integers), as one element to `to`. For integer types,

@@ -12,13 +12,13 @@
 //
 // So a kernel that passes has rounding errors, and no others larger than the bound. The bound rejects the following.
 // With inputs uniform in [-1,1], a missing term in one element's sum is detected with a probability of 98% at K=2048
-// and 76% at K=16384 *for each element concerned*, and a mistake in a row, a column or a tile concerns hundreds. TF32
-// inputs (2^-11) exceed it 4-fold at K=2048 and barely at K=16384, so a job with larger K that must exclude TF32 should
-// set the tolerance below 1, and a job whose kernel uses TF32 must declare it (see below). S is exact. The cheaper
-// product of row and column norms is not used, because for structured inputs it can be sqrt(K) times too large. For f64
-// the reference is computed with twice the bits (Dot2, in kernels/support.cu), so that it only adds an error of u*|C|
-// and terms of K*u^2; on the CPU it is as inexact as the kernel, and the bound covers both errors. Integer results must
-// be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
+// and 76% at K=16384 *for each affected element*, and a bug in a row, a column or a tile affects hundreds of elements.
+// TF32 inputs (2^-11) exceed it 4-fold at K=2048 and barely at K=16384, so a job with larger K that must exclude TF32
+// should set the tolerance below 1, and a job whose kernel uses TF32 must declare it (see below). S is exact. The
+// cheaper product of row and column norms is not used, because for structured inputs it can be sqrt(K) times too large.
+// For f64 the reference is computed with twice the bits (Dot2, in kernels/support.cu), so that it only adds an error of
+// u*|C| and terms of K*u^2; on the CPU it is as inexact as the kernel, and the bound covers both errors. Integer
+// results must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
 //
 // Classes. `compute` says how much precision f32 inputs may lose before they are multiplied; each class has its own
 // baselines.
@@ -32,7 +32,7 @@
 //   2.5*2^-10*Q, eight deviations (6e-14) or six (1e-8), and the sum's own errors as above. If signs are not random,
 //   any values of d change the sum by at most 2^-10*(S + |expected|). That is within the bound for terms of one sign,
 //   and for few terms (S <= 2.5*Q, hence up to six). Operands rounded to BF16 exceed the bound in one element in
-//   twelve, also if a few large terms dominate. Errors are reported relative to the scale Q + u*(2*sqrt(K) +
+//   twelve, even if a few large terms dominate. Errors are reported relative to the scale Q + u*(2*sqrt(K) +
 //   4)/(2.5*2^-10)*S. Baselines: cuBLAS and cublasLt with CUBLAS_COMPUTE_32F_FAST_TF32.
 // - "3xtf32": each input is the sum of two TF32 numbers, and three of the four products are summed (Ootomo and Yokota,
 //   Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance,
@@ -149,8 +149,8 @@ static int check(const struct operation_problem *p, struct error *err)
 
 static const double tf32_per_root = 2.5 * 0x1p-10;
 
-// Every library and tensor core accumulates f16, bf16 and FP8 products in fp32. A job whose kernel does not needs a
-// larger tolerance.
+// Every library and tensor core accumulates f16, bf16 and FP8 products in fp32. If a job's kernel does not, the job
+// needs a larger tolerance.
 static double roundoff(const struct device_gemm *g)
 {
     return element_roundoff(element_size(g->a.type) < 4 ? ELEMENT_F32 : g->a.type);

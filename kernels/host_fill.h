@@ -18,8 +18,8 @@ struct host_fill {
 bool fill_is_on_host(enum fill_kind);
 // Checks that the fill suits the operand's type and shape; its elements need not exist yet. -1 with a message.
 int host_fill_check(const struct host_fill *, const struct operand *to, struct error *);
-// Writes all elements of a checked fill to to->host, row by row and dense; to->ld is ignored.
-//     sorted       n uniform numbers in ascending order, by exponential spacings (Devroye, Non-Uniform Random Variate
+// Writes all elements of a checked fill to to->host, row by row without padding; to->ld is ignored.
+//     sorted       n uniform numbers in ascending order, from exponential spacings (Devroye, Non-Uniform Random Variate
 //                  Generation, 1986, V.3.2); for integers rounded down
 //     permutation  0 to n-1, with all orders equally likely (Fisher and Yates)
 //     offsets      0, then ascending to `high`: rows of random lengths, one in eight of them empty

@@ -3,8 +3,8 @@
 // What the check proves. Every sum may be added in any order, even by a single thread. In a chain of n terms, rounding
 // errors add up to at most n*u*sum|x| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2),
 // and to about sqrt(n)*u*sum|x| if they behave like independent random variables (Higham and Mary 2019). We allow
-// u*(sqrt(n) + 4)*sum|x|. With data uniform in [-1, 1), a missing element is detected with 94% probability at n = 16384
-// in the sum concerned, and a mistake in a kernel concerns many sums.
+// u*(sqrt(n) + 4)*sum|x|. With data uniform in [-1, 1) and n = 16384, an element missing from a sum is detected with
+// 94% probability, and a bug in a kernel affects many sums.
 #include <math.h>
 #include <stdlib.h>
 

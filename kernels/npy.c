@@ -108,7 +108,7 @@ int npy_read(struct npy *npy, const char *path, struct error *err)
 int npy_write(const char *path, enum element type, int64_t rows, int64_t cols, int64_t ld, const void *data,
               struct error *err)
 {
-    // By type; bf16 is widened, FP8 is written as bits, like ml_dtypes does.
+    // By type; bf16 is widened, FP8 is written as bits, as ml_dtypes does.
     static const char *const types[ELEMENT_COUNT] = {
         [ELEMENT_F32] = "<f4",  [ELEMENT_F64] = "<f8", [ELEMENT_F16] = "<f2", [ELEMENT_BF16] = "<f4",
         [ELEMENT_I8] = "|i1",   [ELEMENT_U8] = "|u1",  [ELEMENT_I16] = "<i2", [ELEMENT_U16] = "<u2",

@@ -1,6 +1,7 @@
-// Reader and writer of NumPy's .npy files, versions 1.0 to 3.0 (numpy.lib.format): little-endian f2, f4, f8, i1, i4,
-// u4, i8 and, as numbers that are converted, bool, u1, i2, u2, u8; C or Fortran order. NumPy has no FP8. FP8 elements
-// are stored as bits, in u1 or in bytes without a type (V1, which ml_dtypes writes), or as numbers that are converted.
+// Reader and writer of NumPy's .npy files, versions 1.0 to 3.0 (numpy.lib.format). Supports little-endian f2, f4, f8,
+// i1, i4, u4, i8 and, by converting the numbers, bool, u1, i2, u2 and u8, in C or Fortran order. NumPy has no FP8. FP8
+// elements are stored as bits, in u1 or in bytes without a type (V1, which ml_dtypes writes), or as ordinary numbers,
+// which are converted.
 #pragma once
 
 #include <stdbool.h>
@@ -33,13 +34,13 @@ int npy_write(const char *path, enum element type, int64_t rows, int64_t cols, i
 // Reads only kind, size and shape. The elements are not read, but must exist.
 int npy_read_head(struct npy *, const char *path, struct error *err);
 void npy_release(struct npy *);
-// Checks that elements of this type can hold all numbers of the file; integer types need whole numbers in their range.
+// Checks that elements of this type can hold all numbers in the file; integer types need whole numbers in their range.
 // -1 with a message about the first number that does not fit.
 int npy_check(const struct npy *, const char *path, enum element type, struct error *err);
 // Whether the file holds the bits of elements of this type (FP8 only).
 bool npy_is_bits(const struct npy *, enum element type);
-// Element number i in C order: as double, as the value that an element of `type` would hold, as integer, or stored as
-// an element of `type`.
+// Element number i in C order: as a double, as the value that an element of `type` would hold, or as an integer; or
+// stored as an element of `type`.
 double npy_number(const struct npy *, size_t i);
 double npy_value(const struct npy *, size_t i, enum element type);
 int64_t npy_integer(const struct npy *, size_t i);

@@ -1,6 +1,6 @@
 // Describes what a kernel computes, as data. An operation names the roles of a job's buffers, sizes and scalars. It
-// provides the reference result in higher precision, the scale for judging errors, and the libraries' versions to
-// compare with. Each operation is one file and one line in operations.c.
+// provides the reference result in higher precision, the scale for judging errors, and the library versions to compare
+// with. Each operation is one file and one line in operations.c.
 //
 // The driver also links these files (`check` looks up operations and roles), and the driver does not use CUDA.
 // Therefore an operation accesses the GPU only through a table of functions that the worker passes in, struct
@@ -47,7 +47,7 @@ struct operand {
     void *host;               // the host's copy, for cpu(); otherwise NULL
 };
 
-// One problem, its members indexed like the operation's table of roles.
+// One problem. Its arrays are indexed like the operation's table of roles.
 struct operation_problem {
     struct operand operand[OPERATION_ROLES_MAX]; // for buffer roles
     double value[OPERATION_ROLES_MAX];           // for sizes and scalars
@@ -72,7 +72,7 @@ struct operation_expected {
 // The minimum work of any correct kernel in one launch, regardless of the algorithm. A time that is too short for it is
 // a measurement error (tuner/gpu/peaks.h). An estimate that is too low weakens the check; one that is too high would
 // reject a correct kernel. So everything that cannot be excluded is allowed for: data that need not be read because
-// others are zero or not finite, faster algorithms, and arithmetic with fewer bits on faster execution units.
+// other data is zero or not finite, faster algorithms, and arithmetic with fewer bits on faster execution units.
 struct operation_least {
     double read;    // bytes of inputs that multiprocessors must read
     double written; // bytes of outputs
@@ -152,7 +152,7 @@ struct device_operations {
 // Other values that inputs may hold, in addition to those of the job's fills, for which a correct kernel still meets
 // the bound.
 enum value_domain {
-    VALUES_SCALED = 1,     // all times one power of two, 2^-10 to 2^10; for types with at least eight exponent bits
+    VALUES_SCALED = 1,     // all times a power of two, 2^-10 to 2^10; for types with at least eight exponent bits
     VALUES_ZERO = 2,       // some 0 and -0 among them, or only zeros
     VALUES_NEGATIVE = 4,   // only negative numbers
     VALUES_SHIFTED = 8,    // one number added to all
@@ -160,15 +160,15 @@ enum value_domain {
     VALUES_SUBNORMAL = 32, // numbers so small that they lose bits; only for operations that do not compute with them
     VALUES_END = 64
 };
-// The word for each bit, from the lowest on; NULL-terminated.
+// The name of each bit, from the lowest to the highest; NULL-terminated.
 extern const char *const value_domain_text[];
 
 struct operation_baseline {
     const char *name; // NULL ends a table of baselines
     const char *summary;
     bool same_result; // computes the same as the operation, so it is verified like a candidate
-    // Prepares one of its ways, or chooses one if `way` is NULL. *state belongs to the baseline (NULL if it needs none)
-    // and is released with release(). prepare and release may be NULL.
+    // Prepares one of the baseline's ways, or chooses one if `way` is NULL. *state belongs to the baseline (NULL if it
+    // needs none) and is released with release(). prepare and release may be NULL.
     int (*prepare)(const struct device_operations *, const struct operation_problem *, const char *way, void **state,
                    struct error *);
     // Enqueues one execution and does not wait.
@@ -195,13 +195,13 @@ struct operation {
     // Whether a kernel for this operation gives the same bits in every run. False if common implementations finish with
     // floating-point atomics; a job may override it.
     bool deterministic;
-    // Values of enum value_domain, in addition to those that jobs fill inputs with.
+    // The values (enum value_domain) that inputs may hold in addition to those of the jobs' fills.
     unsigned domain;
     // The minimum work for a problem that check() has accepted; *least is zeroed before the call.
     void (*least)(const struct operation_problem *, struct operation_least *least);
-    // The execution unit that its arithmetic can use, by the type of its first buffer and the compute class, if a job
-    // does not name one. NULL, or NULL as a result: none is known. *times, which is 1 before the call, is the number of
-    // operations of the unit per operation of the problem.
+    // Returns the execution unit that the operation's arithmetic can use, given the type of its first buffer and the
+    // compute class. Called if a job does not name a unit. If this or the result is NULL, no unit is known. *times,
+    // which is 1 before the call, is the number of operations of the unit per operation of the problem.
     const struct execution_unit *(*pipe)(enum element type, int compute_class, double *times);
     // Fills expected[role] for every output role. The caller has allocated its `expected` and `scale` arrays, on the
     // device (reference) or the host (cpu). If `reference` is NULL, cpu(), on all cores, is the only reference. For an
@@ -227,7 +227,7 @@ const struct operation *operation_find(const char *name, const char **nearest);
 const char *const *operation_names(void);
 // The index of a role, or -1.
 int operation_role(const struct operation *operation, const char *name);
-// The number of a compute class by its word, or -1; an operation without classes has none.
+// The number of the compute class that `word` names, or -1; always -1 for an operation without classes.
 int operation_class(const struct operation *operation, const char *word);
 // A baseline, or NULL.
 const struct operation_baseline *operation_baseline(const struct operation *operation, const char *name);

@@ -245,7 +245,7 @@ static __device__ void disturb(T *out, i64 rows, i64 cols, i64 ld, const void *e
         const double off = allowed * (double)(4 << (random >> 8 & 7));
         const T x = element<T>(random & 1 ? want + off : want - off);
         u64 bits = raw(&x);
-        // A number that was rounded to an allowed one gets other bits.
+        // If rounding has turned the number into an allowed one, its bits are changed.
         for (u64 bit = 1; bit >> (8 * sizeof(T) - 1) == 0; bit <<= 1) {
             T seen;
             store_raw(&seen, bits);

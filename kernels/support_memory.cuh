@@ -1,5 +1,5 @@
-// Contents that the GPU worker's own kernels give memory before a launch, and guards. When NVRTC compiles this text, it
-// includes nothing, like support_elements.cuh.
+// The contents and guards that the GPU worker's own kernels write to memory before a launch. Like support_elements.cuh,
+// this file includes nothing when NVRTC compiles it.
 #define SUPPORT_MEMORY
 
 #ifndef SUPPORT_ELEMENTS
@@ -28,13 +28,13 @@ struct content {
     u64 near[4];
 };
 
-// A content, prepared for making words: fixed bits (for NEAR, one of four choices) and random bits.
+// Contents prepared for generating words: fixed bits (for NEAR, one of four choices) and random bits.
 struct content_maker {
     u64 key, base[4], free;
 };
 
-// NaN: a quiet one that arithmetic and conversions never produce. They produce NaN with all bits of the fraction set,
-// or only the highest (PTX ISA, "cvt"). Here the second bit is 0 and the last is 1. For FP8, all bits are set.
+// NaN: a quiet NaN that arithmetic and conversions never produce. Theirs have all bits of the fraction set, or only the
+// highest (PTX ISA, "cvt"). Here the second bit is 0 and the last is 1. For FP8, all bits are set.
 static __device__ content_maker content_begin(const content &c, u64 key, int kind)
 {
     const element_format &f = c.format;
@@ -132,7 +132,7 @@ struct restored {
 struct restored_list {
     restored buffer[RESTORED];
 };
-// By copy: a key, and the kinds of contents, 4 bits for each buffer.
+// For each copy: a key, and the kinds of contents, 4 bits per buffer.
 struct restored_kinds {
     u64 key[COPIES];
     u32 kinds[COPIES];

@@ -19,8 +19,9 @@ static inline int64_t operand_count(const struct operand *o)
 
 // One term of a sum.
 typedef double vector_term(const struct operand *x, const struct operand *y, int64_t i);
-// Sums over n terms: of the terms, of their absolute values, of their squares; and the number of terms that are not
-// integers. Computed on all cores, with the same result on any machine. -1 if memory is exhausted or a term is NaN.
+// Sums over n terms: the sums of the terms, of their absolute values and of their squares, and the number of terms that
+// are not integers. Computed on all cores, with the same result on any machine. -1 if memory is exhausted or a term is
+// NaN.
 int vector_sums(const struct operand *x, const struct operand *y, int64_t n, vector_term *term,
                 struct device_sums *sums, struct error *err);
 

@@ -212,7 +212,7 @@ static int probe_device(struct counters *c, int device, struct error *err)
         return error_set(err, "CUPTI cannot profile this device: %s", why);
     }
 
-    // Missing permission shows here.
+    // A missing permission is detected here.
     CUpti_Profiler_GetCounterAvailability_Params image =
         CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability, .ctx = c->context);
     CUPTI_TRY(cuptiProfilerGetCounterAvailability, &image);
@@ -354,7 +354,7 @@ static int candidate_failed(struct counter_batch *b, size_t candidate, const cha
 static int run_in_range(struct counters *c, struct counter_batch *b, size_t candidate, size_t stage, size_t range)
 {
     struct error *err = b->err;
-    char name[24]; // zeros in front, so that the order of names is the order of ranges
+    char name[24]; // with leading zeros, so that the order of names is the order of ranges
     snprintf(name, sizeof name, "%06zu", range);
     CUPTI_TRY(cuptiRangeProfilerPushRange,
               &CUPTI_PARAMS(CUpti_RangeProfiler_PushRange, .pRangeProfilerObject = c->session, .pRangeName = name));

@@ -1,5 +1,5 @@
-// Hardware counters of a candidate's launches, by CUPTI's range profiler. libcupti is opened at run time
-// (cupti_library.h), so the worker starts and tunes where there is none.
+// Hardware counters of a candidate's launches, read with CUPTI's range profiler. libcupti is opened at run time
+// (cupti_library.h), so the worker also starts and tunes without it.
 //
 // If counters are unavailable (no library, no permission, a chip that this CUPTI does not know), counters_open()
 // succeeds anyway. counters_facts() then says why, and every other function does nothing and reports success, with NaN
@@ -7,10 +7,10 @@
 //
 // Candidates are counted in batches, since starting a pass takes long (15 ms on an H200), and a pass can hold many
 // candidates: a single candidate takes 32 ms, but 64 together take 3.7 ms each. Opening and closing a session takes
-// 0.23 s. Nothing is timed while a session is open, because a kernel of 60.8 us took 62.1 us then. CUPTI stays hooked
-// into the driver: from counters_open() to the end of the process, each launch takes 0.5 us more of the host's time,
-// and a kernel timed with events takes that much longer (60.35 us before, 60.8 us after). So open before anything is
-// timed, or after everything.
+// 0.23 s. Nothing is timed while a session is open, because a kernel that otherwise takes 60.8 us took 62.1 us in a
+// session. CUPTI stays hooked into the driver: from counters_open() to the end of the process, each launch takes 0.5 us
+// more host time, and a kernel timed with events takes that much longer (60.35 us before, 60.8 us after). So open the
+// counters before anything is timed, or after everything has been.
 //
 //     counters_open(&c, context, device, metrics_find("basic"), &err);
 //     ... time some dozens of candidates, and keep their modules loaded
@@ -54,7 +54,7 @@ struct counters_facts {
     // the chip is unknown, the set's metrics that are meant for every chip.
     const struct metric *const *metrics;
     size_t count;
-    size_t passes; // how many the set takes at most; each one launches every candidate twice; 0 without counters
+    size_t passes; // how many passes the set takes at most; a pass launches every candidate twice; 0 without counters
 };
 
 // NULL: no counters were requested.
@@ -65,10 +65,10 @@ int counters_begin_session(struct counters *c, struct error *err);
 void counters_end_session(struct counters *c);
 
 // Counts a batch of candidates, with stages[i] >= 1 stages each. Opens a session if none is open, and leaves it open.
-// `values` has a row for every stage of every candidate, in order, with a column for each of the facts' metrics: NaN if
-// a metric is missing or has no value (a ratio to 0), or after a failure. In each pass a candidate runs once uncounted
-// (a kernel's first launch misses the instruction caches throughout, later ones do not) and once counted. `reset` may
-// be NULL.
+// `values` has a row for every stage of every candidate, in order, with a column for each of the facts' metrics. A
+// value is NaN if the metric is missing or undefined (a ratio to 0), or after a failure. In each pass a candidate runs
+// once uncounted (a kernel's first launch misses the instruction caches throughout, later ones do not) and once
+// counted. `reset` may be NULL.
 //
 // Candidates with up to 64 stages in total go through the passes together; a failure leaves all of these without
 // values. 0, COUNTERS_FAILED or COUNTERS_LAUNCH_FAILED; the message then names the candidate's index.

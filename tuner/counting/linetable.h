@@ -1,10 +1,11 @@
-// Which source line an instruction of a cubin comes from, and through which inlined calls: the cubin's own DWARF line
-// table (-lineinfo), read without CUDA.
+// Finds the source line that an instruction of a cubin comes from, and the inlined calls that lead to it, in the
+// cubin's own DWARF line table (-lineinfo), without CUDA.
 //
 // cuptiGetSassToSourceCorrelation gives only the innermost line, which in a template belongs to a helper ("*to =
 // *from;" in a load<4>() that is used for two matrices). A reader must see the call that led there. NVIDIA writes this
-// call into the table with its own extended opcode, DW_LNE 0x90: two ULEB128, the number (from 1) of the table's row
-// that is the call, or 0 outside an inlined function, and the inlined function's name as an offset into .debug_str.
+// call into the table with its own extended opcode, DW_LNE 0x90, which has two ULEB128 operands: the number (from 1) of
+// the table's row for the call, or 0 outside an inlined function; and the offset of the inlined function's name in
+// .debug_str.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -24,8 +25,9 @@ void linetable_free(struct linetable *); // NULL is fine
 // Bytes of the kernel's code.
 size_t linetable_code_bytes(const struct linetable *);
 
-// The place of the instruction at `offset` in the kernel's code, and then the calls that lead to it, innermost first.
-// Returns how many were written, linetable_depth() at most; 0 if the table does not know the offset.
+// Writes the place of the instruction at `offset` in the kernel's code, followed by the calls that lead to it,
+// innermost first. Returns how many places were written, linetable_depth() at most; 0 if the table does not know the
+// offset.
 size_t linetable_find(const struct linetable *, uint64_t offset, struct source_place *places);
-// The longest such list.
+// The length of the longest such list.
 size_t linetable_depth(const struct linetable *);

@@ -10,7 +10,8 @@ bool baseline_same_result(const struct baseline *b)
     return b->kernel || (b->about && b->about->same_result);
 }
 
-// Ranks the library's algorithms on one problem, once for all baselines, and checks that one has the baseline's place.
+// Ranks the library's algorithms on one problem, once for all baselines, and checks that one of them has the baseline's
+// place.
 static int take_places(struct baselines *all, const struct operation_baseline *about, size_t problem, struct error *err)
 {
     struct library_places *places = &all->places[problem];
@@ -118,7 +119,7 @@ struct baseline *baselines_find(struct baselines *all, const char *name)
     return NULL;
 }
 
-// A trial of the current kernel, or of a program. If it passes, its times become those of the answer's problems.
+// A trial of the current kernel, or of a program. If it passes, its times are copied to the answer's problems.
 static int try_kernel(struct baselines *all, struct baseline *b, struct baseline_answer *to, struct error *err)
 {
     struct workload *w = all->workload;

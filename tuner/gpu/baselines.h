@@ -11,13 +11,13 @@ struct baseline {
     struct implementation_request request;
     const char *name;                       // from the request
     const struct operation_baseline *about; // NULL: unknown, or a kernel
-    const struct candidate *kernel;         // from the request: the current kernel, or a program; or NULL
+    const struct candidate *kernel;         // from the request: the current kernel or a program, otherwise NULL
     bool program;                           // a user function
     bool deterministic;                     // the job's setting, while baseline_allow_differences() overrides it
     struct pipeline pipeline;
     char reason[ERROR_MESSAGE_MAX]; // why it is not available; "" if it is
-    const char *detail;             // which one it is
-    const char **ways;              // the chosen ones, by tuned problem; NULL: none were chosen
+    const char *detail;             // for display: which of the library's ways it is, or which program
+    const char **ways;              // the chosen ways, by tuned problem; NULL: no ways were chosen
 };
 
 // A library's fastest ways to compute one problem.
@@ -41,10 +41,10 @@ struct baselines {
 int baselines_open(struct baselines *, struct workload *, const struct job_request *, struct error *err);
 void baselines_release(struct baselines *);
 struct baseline *baselines_find(struct baselines *, const char *name);
-// Whether it computes the same as a candidate, so that its results can be right or wrong.
+// Whether the baseline computes the same as a candidate, so that its results can be verified.
 bool baseline_same_result(const struct baseline *);
-// Results of programs, like those of libraries, may differ from run to run: a call with `begin` and one without it
-// enclose a program's runs.
+// Results of programs, like those of libraries, may differ from run to run. Call this with `begin` before a program's
+// runs, and without it after them.
 void baseline_allow_differences(struct baseline *, struct workload *, bool begin);
 // Measures every baseline on the tuned problems. Returns an array with one answer for each baseline, which lives as
 // long as the baselines; NULL after a failure.

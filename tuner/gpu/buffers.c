@@ -407,8 +407,8 @@ static enum content_kind kind_of(const struct buffers *s, size_t i, unsigned cop
     return chances[k].kind;
 }
 
-// An integer of 1 to 16 random bits, like a counter or a flag; greater ones occur in CONTENT_RANDOM. A buffer of bytes
-// gets four-byte integers.
+// An integer of 1 to 16 random bits, like a counter or a flag; greater numbers occur in CONTENT_RANDOM. A buffer of
+// bytes gets four-byte integers.
 static uint64_t small_integer(enum element type, uint64_t drawn)
 {
     return support_repeat(element_size(type) == 8 ? ELEMENT_U64 : ELEMENT_U32, mix(drawn) >> (63 - drawn % 16));
@@ -534,7 +534,7 @@ int buffers_clone(struct buffers *s, unsigned copies, struct error *err)
     int failed = cuda_alloc(total, slab, err);
     if (failed) return failed;
     s->slab_count++;
-    for (unsigned i = 0; i < wanted && !failed; i++) { // each one at a random one of the places
+    for (unsigned i = 0; i < wanted && !failed; i++) { // each copy at a random place
         unsigned j = i + (unsigned)entropy_below(wanted - i), c = s->copy_count + i;
         size_t at = place[j];
         place[j] = place[i];

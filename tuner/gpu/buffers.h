@@ -1,6 +1,7 @@
 // The memory of one problem: every buffer that the job names, each between guard bands, in one allocation. There are
 // copies of this memory. The second copy holds data from another seed, so that results computed for one are of no use
-// for the other. Further copies, with either data, are for timing many launches in a row, each on its own memory.
+// for the other. Further copies, which hold the data of either seed, are for timing many launches in a row, each on its
+// own memory.
 //
 //     slot 0                                          slot 1
 //     | front guard | row 0 | pad | row 1 | pad | ... | back guard | front guard | row 0 ...
@@ -44,8 +45,8 @@ struct device_buffer {
     const char *path;                 // of an npy fill
     struct device_address *addresses; // of the fill "addresses"
     size_t address_count;
-    struct {                   // how kernels see it, if not by a pointer
-        bool symbol, optional; // as the module's variable of this name, which may be missing
+    struct {                   // how kernels see it, if not through a pointer
+        bool symbol, optional; // as the module's variable with this name, which may be missing
         bool has_image;        // through texture or surface objects:
         struct device_image image;
     } seen;
@@ -54,7 +55,7 @@ struct device_buffer {
     uint64_t slot;        // address of the front guard
     size_t front;         // bytes of the front guard
     size_t bytes;         // of all rows with their padding
-    uint64_t origin[2];   // by set of data: a pristine copy, if the buffer has initial contents and is written; else 0
+    uint64_t origin[2];   // by set of data: a pristine copy, if the buffer has initial contents and is written; or 0
     uint64_t content;     // of inputs: a checksum of the data in the set that was filled last
     uint64_t checksum[4]; // by set, under the workload's current key: of inputs as filled, or of origins
     struct {              // of an output
@@ -93,7 +94,7 @@ struct buffers {
     unsigned slab_count;
 };
 
-// Reads a problem's buffers and allocates. The texts of `list` must outlive the buffers. The caller releases, also
+// Reads a problem's buffers and allocates. The strings in `list` must outlive the buffers. The caller releases, also
 // after a failure.
 int buffers_open(struct buffers *, struct cuda *, struct support *, const struct buffer_request *list, size_t count,
                  size_t guard_bytes, struct error *err);
@@ -122,8 +123,8 @@ static inline bool buffer_is_output(const struct device_buffer *b)
     return b->direction == DIRECTION_OUT || b->direction == DIRECTION_INOUT;
 }
 
-// The same buffers at other addresses, as one copy: data of buffer i at address[i], with room for guards on both sides.
-// Nothing is allocated, and nothing must be released.
+// The same buffers at other addresses, as one copy: the data of buffer i is at address[i], with room for guards on both
+// sides. Nothing is allocated, and nothing must be released.
 void buffers_move(struct buffers *to, const struct buffers *from, const uint64_t address[BUFFERS_MAX],
                   size_t guard_bytes);
 
@@ -133,7 +134,7 @@ int buffers_fill(struct buffers *, unsigned set, uint64_t seed, struct error *er
 int buffers_keep(struct buffers *, unsigned set, struct error *err);
 // Prepares n copies for a launch: outputs and scratch get contents that the key determines (scratch with a fill is
 // filled), and inout buffers get their initial contents again. A key is either drawn by buffers_key() or an enum
-// content_kind, which all buffers then get. Enqueued.
+// content_kind, which then applies to all buffers. Enqueued.
 int buffers_restore(struct buffers *, const unsigned *copies, size_t n, uint64_t key, struct error *err);
 // A key that no kernel can predict. LEAVE: scratch may keep what the last launch on the copy left there. This is not
 // for timed launches, because results kept there would make a kernel fast. TELLTALE: outputs hold NaN or random bits,

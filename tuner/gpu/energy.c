@@ -26,7 +26,7 @@ struct repetitions {
     struct energy_window window;
     double begin, state_read;
     const char *reason;                // NULL: the window is being taken, or complete
-    struct cuda_event *ends[2], *last; // of the batch that runs and the next one; before a batch's last repetition
+    struct cuda_event *ends[2], *last; // of the running batch and the next one; before a batch's last repetition
     struct cuda_graph *graph;          // a batch; NULL: its repetitions are launched one by one
     size_t graph_count;                // repetitions in it
     double from, to, count;            // the ends of two batches in the window, and the repetitions between them

@@ -1,5 +1,5 @@
-// The energy of one execution of a measurement plan (energy_window.h). The same repetitions as in the final are
-// executed for at least two seconds of the device's energy counter, and then, without the work, for at least one
+// The energy of one execution of a measurement plan (energy_window.h). While the device's energy counter is read, the
+// same repetitions as in the final are executed for at least two seconds, and then, without the work, for at least one
 // second.
 //
 // The device always has another batch in its queue, so the energy includes no gaps between launches. Batches of short

@@ -19,15 +19,15 @@ struct energy_window {
 };
 
 void energy_window_begin(struct energy_window *, double least, double now);
-// Takes a reading of the counter, in J; NaN: it cannot be read. Returns NULL or, as a static text, why there will be no
-// complete window.
+// Takes a reading of the counter, in J; NaN: it cannot be read. Returns NULL or, as a static string, the reason why the
+// window will never be complete.
 const char *energy_window_read(struct energy_window *, double joules, double now);
 // The power over a complete window, in W. The interval spans the lowest and the highest of its parts, and the
 // uncertainty of its length.
 struct interval energy_window_watts(const struct energy_window *);
 
 // The energy of one execution, in J. A repetition prepares the data (restored buffers, flushed caches) and then
-// executes; a bare one only prepares. With the power P and the time T of a repetition, P' and T' of a bare one:
+// executes; a bare one only prepares. With power P and time T for a repetition, and P' and T' for a bare one:
 //
 //     joules = (P T - P' T') / executions in a repetition
 //

@@ -220,8 +220,8 @@ static int count_units(struct count_batch *b, size_t from, size_t n, double *val
     return b->failed == CUDA_CRASHED ? CUDA_CRASHED : 0;
 }
 
-// Counts all together, which is cheap; if that fails, one by one, so that one candidate's failure does not affect the
-// others.
+// Counts all units together, which is cheap; if that fails, counts them one by one, so that one candidate's failure
+// does not affect the others.
 static int count_all(struct count_batch *b, struct error *err)
 {
     bool good;

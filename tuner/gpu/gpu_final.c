@@ -23,8 +23,8 @@
 #include "tuner/gpu/soak.h"
 #include "tuner/gpu/verify.h"
 
-// With objective "each", a candidate may race for the set of kernels or for its own problem: two for each problem, and
-// baselines.
+// With objective "each", a candidate may race for the set of kernels or for its own problem. So there are up to two
+// candidates for each problem, and the baselines.
 enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, RACES_MAX = 4, SUSPECT_ROUNDS = 4, SOAKS = 3 };
 
 _Static_assert(RACERS_MAX >= FINAL_CANDIDATES_MAX + 8 + JOB_MAX_BASELINES,
@@ -150,7 +150,7 @@ static int pass(struct gpu_final *f, struct timed_entry *e, bool keep, struct er
     return 0;
 }
 
-// Whether an entry damaged memory; it is then out.
+// Whether an entry damaged memory. If so, it is out.
 static int check_memory(struct gpu_final *f, struct timed_entry *e, bool *damaged, struct error *err)
 {
     enum trial_status status;
@@ -334,7 +334,8 @@ static void settle(struct timed_entry *e, size_t problem)
     plan->launches_judged = 0;
 }
 
-// All rounds of one problem. `done` and `share` are for the progress.
+// All rounds of one problem. `done` and `share` are for reporting progress: fractions of the final before this problem,
+// and for this problem.
 static int race_problem(struct gpu_final *f, size_t problem, double until, double done, double share, struct error *err)
 {
     struct workload *w = f->w;
@@ -531,7 +532,7 @@ static int begin(struct gpu_final *f, const json_t *json, struct error *err)
     f->places = request->candidate_count;
     if (request->places >= 0 && (size_t)request->places < f->places) f->places = (size_t)request->places;
     f->process = request->process;
-    f->random = seed + ((uint64_t)request->process << 32); // each has its own order
+    f->random = seed + ((uint64_t)request->process << 32); // each process has its own order
     int failed = enter(f, request, err);
     if (!failed && !reference_is_fixed(f->w) && f->w->settings.seed != seed) failed = workload_fill(f->w, seed, err);
     return failed;

@@ -1,6 +1,6 @@
-// The request "profile": what the lines of a candidate's source do, by instruction (sass.h) and line table
-// (linetable.h). A stage is counted once, with all of its runs, on buffers as its predecessors leave them. It is
-// sampled in as many launches as fill some milliseconds.
+// The request "profile": counts what each line of a candidate's source does, from the counts of its instructions
+// (sass.h) and the line table (linetable.h). A stage is counted once, with all of its runs, on buffers as its
+// predecessors leave them. It is sampled in as many launches as fill some milliseconds.
 #include "tuner/gpu/gpu_requests.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static const double sampling_time = 10e-3;
 struct line {
     const char *directory, *file; // of the line table
     unsigned line;
-    double self[SASS_COLUMNS], total[SASS_COLUMNS]; // of the line's own instructions; also of inlined calls
+    double self[SASS_COLUMNS], total[SASS_COLUMNS]; // of the line's own instructions; including inlined calls
     uint64_t samples[SASS_REASONS];                 // of the total
 };
 
@@ -41,7 +41,7 @@ struct profile_run {
     struct workload *w;
     const struct candidate *candidate;
     struct arena *memory;
-    char *cubin; // holds the texts of the tables
+    char *cubin; // holds the strings of the line tables
     size_t problem, count;
     const struct stage_call *stages[PIPELINE_STAGES_MAX];
     struct linetable *tables[PIPELINE_STAGES_MAX];

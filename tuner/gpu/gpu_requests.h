@@ -9,8 +9,8 @@
 #include "tuner/protocol/profile_message.h"
 #include "tuner/protocol/trial_message.h"
 
-// The share that is done, and the trial that is running (-1: a baseline; 0: all are racing, or it is the request's only
-// one).
+// The share that is done, and the trial that is running (-1: a baseline; 0: all entries are racing, or the request has
+// only one trial).
 typedef void gpu_progress(void *user, double share, int64_t trial);
 
 // `progress` (or NULL) is called once, before the soak, which has the request's whole time limit for itself.
@@ -28,7 +28,7 @@ int gpu_final_run(struct gpu_final **final, struct workload *, struct baselines 
                   struct final_answer *answer, struct arena *memory, gpu_progress *progress, void *user,
                   struct error *err);
 int gpu_final_end(struct gpu_final **final, struct error *err); // restores the search's data
-void gpu_final_free(struct gpu_final **final);                  // without restoring them
+void gpu_final_free(struct gpu_final **final);                  // without restoring the data
 
 // If something cannot be counted here, a "reason" of the stage says so.
 int gpu_profile_run(struct workload *, const struct profile_request *, struct profile_answer *answer,

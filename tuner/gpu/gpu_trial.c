@@ -37,7 +37,7 @@ struct gpu_trial {
     bool timed[WORKLOAD_PROBLEMS_MAX], judged;
 };
 
-// The trial's status, found on one of its problems.
+// Sets the trial's status, which was found on one of its problems.
 static void settle(struct gpu_trial *t, enum trial_status status, size_t problem, struct error *reason)
 {
     t->status = status;
@@ -88,7 +88,7 @@ static int pass(struct gpu_trial *t, enum pass which, struct error *err)
 }
 
 // The least factor by which this candidate is slower than the best one, according to the problems that were measured
-// and the first launches of the others.
+// and the first launches of the other problems.
 static double slowdown(const struct gpu_trial *t)
 {
     double least[WORKLOAD_PROBLEMS_MAX], best[WORKLOAD_PROBLEMS_MAX], weight[WORKLOAD_PROBLEMS_MAX];
@@ -138,7 +138,7 @@ static bool is_short(const struct gpu_trial *t)
     return false;
 }
 
-// After the first pass.
+// Decides after the first pass whether the candidate can still win.
 static int early_stop(struct gpu_trial *t, struct error *err)
 {
     if (!t->verify || t->status != STATUS_OK || !(slowdown(t) > t->w->settings.measure.early_stop)) return 0;
@@ -191,11 +191,12 @@ static bool is_best(const struct gpu_trial *t)
     return objective_ratio(t->w->settings.objective, weight, times, best, n) < 1;
 }
 
-// How long a right candidate that is not the best is soaked: a share of its trial's time so far, but at least
+// How long a correct candidate that is not the best is soaked: a share of its trial's time so far, but at least
 // soak_least seconds.
 static const double soak_share = 0.25, soak_least = 2e-3;
 
-// A new best is soaked before it limits others. Others get a short soak: they cannot win without one in the final.
+// A new best is soaked before it limits other candidates. The others get a short soak: they cannot win without one in
+// the final.
 static int soak(struct gpu_trial *t, struct error *err)
 {
     const struct soak_budget brief = {0, soak_of_best.most, fmax(soak_share * (clock_now() - t->begin), soak_least)};
@@ -244,7 +245,7 @@ static int check_memory(struct gpu_trial *t, struct error *err)
     return 0;
 }
 
-// The time of a right candidate may still be wrong.
+// Even if a candidate's results are correct, its time may be impossible.
 static int check_times(struct gpu_trial *t, struct error *err)
 {
     int failed = 0;

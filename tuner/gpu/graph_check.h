@@ -1,6 +1,6 @@
-// Whether a time measured in a graph is plausible. In the graph, launches of one kernel follow each other directly, so
-// a launch may find in shared memory what an earlier one left. A second graph overwrites all shared memory before each
-// launch, and a third one only overwrites shared memory:
+// Checks whether a time measured in a graph is plausible. In the graph, launches of one kernel follow each other
+// directly, so a launch may find in shared memory what an earlier one left. A second graph overwrites all shared memory
+// before each launch, and a third one only overwrites shared memory:
 //
 //     timed:     launch | launch | launch ...            poisoned:  poison | launch | poison | launch ...
 //     bare:      poison | poison | poison ...            poisoned - bare must not be much longer than timed
@@ -11,7 +11,7 @@
 #include "tuner/gpu/workload_data.h"
 
 // For work whose plan has a graph, in which a launch takes `time` (s). *status: STATUS_OK or, with a reason,
-// STATUS_IMPLAUSIBLE or the status of a wrong launch in the second graph. Waits.
+// STATUS_IMPLAUSIBLE or the status of a launch in the second graph that fails verification. Waits.
 int graph_check(struct workload *, size_t problem, const struct measure_plan *, double time, enum trial_status *status,
                 struct error *reason, struct error *err);
 

@@ -79,7 +79,7 @@ static void add_all(struct pieces *all)
     const struct placement *p = w->placement;
     if (!p || p->holds == p->problem_count) return;
     const struct buffers *in = &p->placed[p->holds];
-    if (in->set[0] >= SET_MIXED) return; // its sums are known only under the key of the time when it was made
+    if (in->set[0] >= SET_MIXED) return; // its sums are known only under the key that was current when it was made
     add_inputs(all, p->holds, in->set[0], in, 0, false);
 }
 

@@ -1,5 +1,5 @@
-// Whether a candidate has changed memory that it must leave alone: guards of every copy, inputs of every copy, the
-// origins that inout buffers are restored from, expected values and their scales. Everything is checked after every
+// Checks whether a candidate has changed memory that it must leave alone: guards of every copy, inputs of every copy,
+// the origins that inout buffers are restored from, expected values and their scales. Everything is checked after every
 // trial, so that damage is attributed to the right candidate. Checksums are keyed with a secret that changes each time,
 // so no change can be made to fit them.
 #pragma once
@@ -7,8 +7,9 @@
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/workload_data.h"
 
-// Take the checksums of the set with which the first copy of problem `number` was filled (workload_data.h): those of
-// inputs and origins before the references are computed, those of expected values afterwards. Both wait.
+// Take checksums of the set with which the first copy of problem `number` was filled (workload_data.h). The first
+// function takes those of inputs and origins, before the references are computed; the second takes those of expected
+// values, afterwards. Both wait.
 int integrity_take_inputs(struct workload *, size_t number, struct error *err);
 int integrity_take_expected(struct workload *, size_t number, struct error *err);
 

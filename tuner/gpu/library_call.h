@@ -1,7 +1,7 @@
 // Calls of functions in a user's library: references, generators and verifiers. Each call runs in its own process,
 // another instance of this program (`sweetspot-gpu --call`), so a function that crashes, never returns or writes out of
 // bounds harms only its own result. The arrays are in one in-memory file that both processes map. Arrays that the
-// function may write are shared; of all others it sees a private copy.
+// function may write are shared; it sees private copies of all others.
 //
 //     | answer | array 0 | array 1 | ...         each begins on a page of its own
 #pragma once
@@ -34,7 +34,7 @@ struct library_call {
     struct library_array list[LIBRARY_ARRAYS_MAX];
 };
 
-// Adds an array, before the call is opened. The texts of `about` are borrowed. The data is zero after
+// Adds an array, before the call is opened. The strings in `about` are borrowed. The data is zero after
 // library_call_open().
 void library_call_add(struct library_call *, const struct sweetspot_array *about, size_t bytes, bool written);
 // Allocates the memory. The caller releases, also after a failure; a zeroed call may be released.
@@ -48,5 +48,5 @@ int library_call_run(struct library_call *, const struct implementation_request 
                      const char *function, const struct problem_request *problem, uint64_t seed,
                      struct library_answer *answer, struct error *err);
 
-// In the called process: makes the call that the text describes, on the file PROGRAM_FILE. Returns the exit status.
+// In the called process: makes the call that `text` describes, on the file PROGRAM_FILE. Returns the exit status.
 int library_call_serve(const char *text);

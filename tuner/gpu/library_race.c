@@ -9,7 +9,7 @@
 
 enum { ROUNDS = 10, LEAST_ROUNDS = 3, SAMPLES = 2 };
 static const double steady_after = 0.2, longest = 5; // s
-// Ways slower than the third fastest by this factor are hopeless: after the samples, and from LEAST_ROUNDS on.
+// Ways that are slower than the third fastest by this factor drop out: after the samples, and from LEAST_ROUNDS on.
 static const double hopeless = 1.5, hopeless_in_race = 1.05;
 
 struct racer {

@@ -1,10 +1,10 @@
-// Which of a library's algorithms ("ways", operation_baseline.list) are the fastest for the job's operation. They race
-// under the conditions of a final. After ten rounds at the sustained clock, the medians decide.
+// Finds out which of a library's algorithms ("ways", operation_baseline.list) are the fastest for the job's operation.
+// They race under the conditions of a final. After ten rounds at the sustained clock, the medians decide.
 //
-// Time. Each way runs three times (five with a warm cache). Only ways that take at most 1.5 times as long as the third
-// fastest one enter the race. The rounds of the first 0.2 s warm up and do not count. After three rounds, ways that are
-// over 5% slower than the third fastest drop out. The first runs and the rounds may take five seconds each, but at
-// least three ways are tried and three rounds taken.
+// Time limits. Each way runs three times (five with a warm cache). Only ways that take at most 1.5 times as long as the
+// third fastest one enter the race. The rounds of the first 0.2 s warm up and do not count. After three rounds, ways
+// that are over 5% slower than the third fastest drop out. The first runs and the rounds may take five seconds each,
+// but at least three ways are tried and three rounds taken.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"

@@ -1,5 +1,5 @@
 // sweetspot-gpu: owns one device's CUDA context, and verifies, times and counts candidates for the driver, as
-// protocol.h says. Candidates are other people's kernels, which may destroy the context or never end. After a lost
+// protocol.h specifies. Candidates are other people's kernels, which may destroy the context or never end. After a lost
 // context, this process answers and exits. If a kernel never ends, the driver notices and kills this process.
 //
 //     sweetspot-gpu [--device N|GPU-uuid]
@@ -260,7 +260,7 @@ static int serve(struct gpu_worker *w, const json_t *from, json_t *to, struct er
     return failed;
 }
 
-// Reads, serves and answers one line. Returns the exit status once the process must end, else -1.
+// Reads, serves and answers one line. Returns the exit status if the process must end, otherwise -1.
 static int handle(struct gpu_worker *w, const char *line)
 {
     struct error err = {""};

@@ -8,8 +8,8 @@
 
 // A graph should run for at least this long, so that an event's resolution and cost are negligible.
 static const double graph_time = 300e-6;
-// The share of a trial's timed launches that is judged: enough to detect a kernel that is wrong in one launch out of
-// two or four.
+// The share of a trial's timed launches that is judged: enough to detect a kernel that gives wrong results in one
+// launch out of two or four.
 static const double verified_share = 0.2;
 // Launches whose time does not count. A kernel cannot tell them from the others either.
 static const double unjudged = 0;
@@ -19,7 +19,7 @@ static const double unjudged = 0;
 enum { restored_of = 4 };
 
 // Reading the power takes time too, and the sensor has no new value sooner. In a measurement shorter than the sensor's
-// window, the energy would include that of earlier work.
+// window, the energy of earlier work would be included.
 static const double power_interval = 0.02, power_window = 0.1;
 
 struct measure {
@@ -173,9 +173,9 @@ static void add_power(const struct measure *m, struct measurement *out)
     if (m->power.last - m->power.first >= power_window) out->energy = out->power * out->time;
 }
 
-// Lets the device idle. In a stream of launches, kernels that write much take one of two times, some 10% apart, for as
-// long as the process lives. After a pause of 400 us it is the shorter one, which ncu sees too, since it waits before
-// every launch.
+// Lets the device idle. In a stream of launches, kernels that write much run at one of two speeds, some 10% apart,
+// which does not change within a process. After a pause of 400 us they run at the higher speed, which ncu sees too,
+// since it waits before every launch.
 static int rest(struct measure *m, struct error *err)
 {
     int failed = cuda_sync(m->cuda, err);
@@ -289,7 +289,7 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     }
     if (!failed && doubtful) failed = measure_samples(m, plans, 1, unjudged, &estimate, err);
     if (failed) return failed;
-    // Short work is timed in a graph, because a single launch takes longer, several times as long at worst.
+    // Short work is timed in a graph, because a single launch takes longer, at worst several times as long.
     if (doubtful && estimate > set->graph_below) sampler_screen(&sampler, estimate);
     *status = plan.status;
     *reason = plan.reason;

@@ -97,6 +97,6 @@ int measure_plans(struct measure *, struct measure_plan *const *plans, size_t n,
 int measure_repeat(struct measure *, const struct measure_plan *, bool bare, struct error *err);
 
 // A whole measurement. `first`: a time already seen (s), or 0. `best`: the best candidate's time (s), or 0. Ends at the
-// first judged launch that was not right: then *status and *reason say so. Fails only if the device does.
+// first judged launch that fails verification; *status and *reason then describe it. Fails only if the device does.
 int measure_work(struct measure *, const struct measure_subject *, double first, double best, struct measurement *out,
                  enum trial_status *status, struct error *reason, struct error *err);

@@ -1,15 +1,14 @@
 // The peak rates of a device, and how long an operation's least work takes at them. Pure: nothing is launched.
 //
-// A peak must not be below the true rate, since right kernels would be refused, but it may be above it. It is the
-// greater of the data sheet's figure, computed from the device's attributes (by the table of
-// tuner/base/execution_unit.c, which ceilings and reports use too), and 1.05 times the measured rate
-// (tuner/gpu/ceilings.h).
+// A peak may be above the true rate but not below it, since correct kernels would then be refused. It is the greater of
+// the data sheet's figure, computed from the device's attributes (with the table in tuner/base/execution_unit.c, which
+// ceilings and reports use too), and 1.05 times the measured rate (tuner/gpu/ceilings.h).
 //
-// - Memory: bus width times twice the memory's clock. A cold launch is allowed to find a quarter of the L2
+// - Memory: bus width times twice the memory clock. A cold launch is allowed to find a quarter of the L2
 //   filled with its inputs (on the H200 it finds none of them), and a warm one all of it. Outputs up to the size of the
 //   L2 may be written to memory after the kernel has ended.
-// - Between the L2 and the multiprocessors: every byte once, in the direction with more bytes, at 64 bytes a clock and
-//   multiprocessor (128 from sm_100 on). Multicast brings a line to many multiprocessors, but first to one.
+// - Between the L2 and the multiprocessors: every byte once, in the direction with more bytes, at 64 bytes per clock
+//   and multiprocessor (128 from sm_100 on). Multicast brings a line to many multiprocessors, but first to one.
 // - Arithmetic: on whichever pipe is fastest. A product of b-bit factors on a p-bit pipe splits each factor into
 //   ceil(b/p) pieces (an integer's bits include the sign), and s pieces take at least 2s-1 products (Winograd,
 //   Arithmetic complexity of computations, 1980), whether by Karatsuba's algorithm, three TF32 products for one of
@@ -22,8 +21,8 @@
 #include "tuner/base/settings.h"
 
 struct peaks {
-    double memory_bytes, chip_bytes; // a second
-    double flops[PEAK_PRODUCTS];     // a second
+    double memory_bytes, chip_bytes; // per second
+    double flops[PEAK_PRODUCTS];     // per second
     double l2_bytes;
 };
 
@@ -34,14 +33,14 @@ struct peak_attributes {
     double l2_bytes;
 };
 
-// A peak that the attributes do not give is 0. An architecture that the table does not know gets the highest figures of
-// all.
+// A peak that cannot be computed from the attributes is 0. An architecture that the table does not know gets the
+// highest figures of all.
 void peaks_of_device(struct peaks *, const struct peak_attributes *);
 // Raises the peaks according to the answer to "ceilings" (protocol.h).
 void peaks_raise(struct peaks *, const json_t *ceilings);
 
 // Seconds that the least work takes at the peaks: no launch is faster. Infinite if a peak that the work needs is
-// unknown. `why`: a text such as "moving 201 MB takes at 4.4 TB/s".
+// unknown. `why`: a string such as "moving 201 MB takes at 4.4 TB/s".
 double peaks_least_time(const struct peaks *, const struct operation_least *, const struct measure_settings *,
                         const struct verify_settings *, struct error *why);
 

@@ -107,7 +107,7 @@ static int make_room(struct pipeline_part *part, size_t count, struct error *err
     return part->launch ? 0 : -1;
 }
 
-// Whether a candidate's first stage is a user function; then there is no cubin.
+// Whether a candidate's first stage is a user function. If so, there is no cubin.
 static bool is_program(const struct candidate *c)
 {
     return c->problem_count && c->problems[0].stage_count && *c->problems[0].stages[0].function;

@@ -26,7 +26,7 @@ struct pipeline_argument {
     uint64_t value;       // its bytes, at the beginning
     bool pointer;         // it is a buffer's address
     unsigned char object; // BINDING_TEXTURE, BINDING_SURFACE: of the buffer whose index is the value; 0: not an object
-    unsigned char *bytes; // of a struct or vector by value, in place of `value`; else NULL
+    unsigned char *bytes; // of a struct or vector by value, in place of `value`; or NULL
     struct device_address *addresses; // stored in these bytes
     size_t address_count;
     int map; // 1 + index of its tensor map, whose address is the value; 0: not a tensor map
@@ -67,7 +67,7 @@ struct pipeline_part {
 
 struct pipeline {
     struct cuda *cuda;
-    char image_hash[HASH_TEXT_SIZE]; // hash_content() of the cubin, or file of units, as it was loaded
+    char image_hash[HASH_TEXT_SIZE]; // hash_content() of the cubin, or of the file of units, as it was loaded
     size_t unit_count;
     struct module_unit units[UNITS_MAX];
     size_t problem_count;
@@ -77,8 +77,8 @@ struct pipeline {
 // Prepares a candidate for launching. If it is a program, the candidate must outlive the pipeline. CUDA_REFUSED: this
 // candidate cannot be launched. The caller releases, also after a failure.
 int pipeline_open(struct pipeline *, const struct workload *, const struct candidate *, struct error *err);
-// Whether a failure to open says nothing about the candidate: host memory has run out, a file is missing, or others use
-// almost all of the device's memory.
+// Whether a failure to open says nothing about the candidate: host memory has run out, a file is missing, or other
+// processes use almost all of the device's memory.
 bool pipeline_blameless(const struct workload *, int failed);
 // Prepares a library's version of the workload's operation for the tuned problems, and runs it once. `ways`: for each
 // problem the way in which it is computed, or NULL if the problem is left out. NULL: the library has only one way.
@@ -105,12 +105,12 @@ int pipeline_reach(struct workload *, struct pipeline_part *, unsigned stage, st
 // The first run of a stage.
 const struct pipeline_launch *pipeline_stage(const struct pipeline_part *, unsigned stage);
 // From now on, a problem's launches work on these buffers, which are elsewhere (placement.h); NULL: on the problem's
-// own.
+// own buffers.
 void pipeline_place(struct pipeline *, size_t problem, struct buffers *);
 // Whether all of a problem's launches accept every address that headers allow; a library may require more.
 bool pipeline_moves(const struct pipeline *, size_t problem);
-// Whether the candidate has any stage for a problem. One without stages for a problem cannot compute it (objective
-// "each").
+// Whether the candidate has any stage for a problem. A candidate without stages for a problem cannot compute it
+// (objective "each").
 bool pipeline_does(const struct pipeline *, size_t problem);
 // Whether some stages of a problem are not timed, so that its time may be shorter than its whole work allows.
 bool pipeline_prepares(const struct pipeline *, size_t problem);

@@ -1,8 +1,8 @@
 // Memory for launches at addresses that the contract allows and that timing does not use. Each buffer is at a random
 // multiple of the alignment that headers promise to kernels; three in four have no greater alignment. The order is
 // random, and some buffers are more than 4 GiB apart. All problems use the same memory: a buffer has the same address
-// for all problems and data, so that a kernel which recognises data by address or size is wrong, and problems of
-// different sizes find each other's scratch.
+// for all problems and data, so that a kernel which recognises data by address or size gives wrong results, and
+// problems of different sizes find each other's scratch.
 //
 //     piece 0                             hole of 4 to 8 GiB          piece 1
 //     | slack | guard | data | guard | slack | guard | ...            | slack | guard | data | guard |
@@ -16,7 +16,7 @@
 
 struct placement {
     struct cuda_mapping memory;
-    size_t count, guard, alignment; // of buffers; bytes before and after each; of data, exactly
+    size_t count, guard, alignment; // of buffers; guard bytes before and after each; exact alignment of data
     uint64_t slot[BUFFERS_MAX];     // where the room for each buffer begins
     size_t problem_count;
     struct buffers *placed; // each problem's buffers, as one copy
@@ -28,7 +28,7 @@ struct placement {
 int placement_open(struct placement **out, struct workload *, struct error *err);
 void placement_close(struct placement *); // NULL is fine
 
-// Draws new addresses. There is no data there until the next placement_fill().
+// Draws new addresses, which hold no data until the next placement_fill().
 void placement_draw(struct placement *, const struct workload *);
 // Enqueues copying the inputs of one set of a problem's data to the placement. Guards are not written; outputs and
 // scratch stay as they are.

@@ -1,7 +1,6 @@
-// Whether a measured time is possible at all: it is compared with the time that the operation's least work (struct
-// operation_least) takes at the device's peaks (peaks.h). This costs nothing as long as no time is shorter than the
-// data sheet allows. At the first shorter one, the worker measures the ceilings, once per job, before it refuses the
-// time.
+// Checks whether a measured time is possible at all, by comparing it with the time that the operation's least work
+// (struct operation_least) takes at the device's peaks (peaks.h). This costs nothing as long as no time is shorter than
+// the data sheet allows. Before the worker refuses the first shorter time of a job, it measures the ceilings.
 #pragma once
 
 #include "tuner/base/protocol.h"
@@ -13,7 +12,7 @@
 int plausibility_check(struct workload *, size_t problem, double time, enum trial_status *status, struct error *reason,
                        struct error *err);
 
-// Takes the time of a library whose result was right. If this time is implausible, the estimate of the least work is
+// Takes the time of a library whose result was correct. If this time is implausible, the estimate of the least work is
 // wrong: from then on, no time is refused on this problem, and a note on stderr says so.
 int plausibility_trust(struct workload *, size_t problem, const char *library, double time, struct error *err);
 

@@ -201,7 +201,7 @@ static int by_operation(struct workload *w, size_t number, struct error *err)
 
 // ---- by another kernel, files --------------------------------------------------------------------------------------
 
-// Sets bounds for references without their own.
+// Sets bounds for references that have none of their own.
 static int plain_bounds(struct workload *w, struct device_problem *p, struct error *err)
 {
     const struct verify_settings *v = &w->settings.verify;
@@ -312,8 +312,8 @@ static int set_parts(struct workload *w, struct device_problem *p, struct error 
     return failed;
 }
 
-// Warns if the error that is allowed everywhere is about as large as expected values. Also draws some expected numbers
-// for CONTENT_NEAR.
+// Warns if the error that is allowed everywhere is about as large as the expected values. Also draws some expected
+// numbers for CONTENT_NEAR.
 static int look_at_sizes(struct workload *w, struct device_problem *p, struct error *err)
 {
     int failed = 0;
@@ -351,7 +351,7 @@ static int look_at_sizes(struct workload *w, struct device_problem *p, struct er
 }
 
 // Values other than those of the job's fills must leave room in the outputs' types for expected values, and for larger
-// partial results. Otherwise a right kernel could not be told from a wrong one.
+// partial results. Otherwise a correct kernel could not be told from an incorrect one.
 static int look_at_range(struct workload *w, struct device_problem *p, struct error *err)
 {
     enum { ROOM = 16, CHUNK = 4096 };

@@ -1,10 +1,10 @@
-// Where expected values come from: an operation (by cuBLAS or on the CPU), another kernel, a function in a shared
-// library, a command, .npy files, or nowhere. Each computes a problem's expected outputs from its inputs on the device,
-// and decides what error is allowed.
+// The sources of expected values: an operation (with cuBLAS or on the CPU), another kernel, a function in a shared
+// library, a command, .npy files, or none. Each source computes a problem's expected outputs from its inputs on the
+// device, and decides what error is allowed.
 //
 // An operation has its own bound. For other references, the job's absolute and relative errors apply, where zero means
 // zero (`exact`, which holds for operations too). If the job gives none, the bound is an absolute error of 64 unit
-// roundoffs of the largest expected value, which suits only results of moderate sums.
+// roundoffs of the largest expected value, which suits only results that are sums of moderate length.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"

@@ -4,7 +4,8 @@
 //     in/x.npy      each input, and each inout buffer as it is before a launch; bf16 as f4
 //     out/y.npy     to be written: each output, in any type of numbers
 //
-// It runs in the job file's folder. Its output files are kept by content, in the folder of the compile cache.
+// It runs in the job file's folder. Its results are kept in the compile cache's folder, under a hash of the command and
+// its input.
 #include "tuner/gpu/reference_library.h"
 
 #include <errno.h>
@@ -174,7 +175,7 @@ static int check_shape(const struct npy *npy, const struct device_buffer *b, str
                             (long long)b->view.rows, (long long)b->view.cols);
 }
 
-// NaN can be right only if inputs contain it.
+// NaN can be correct only if the inputs contain NaN.
 static bool may_be_nan(const struct device_problem *p)
 {
     for (size_t i = 0; i < p->buffers.count; i++)

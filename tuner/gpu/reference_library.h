@@ -4,7 +4,7 @@
 
 #include "tuner/gpu/workload_data.h"
 
-// Computes the expected values of a problem by the library's "function", from the set `filled`, which is in the first
+// Computes the expected values of a problem with the library's "function", from the set `filled`, which is in the first
 // copy. Does nothing if the reference has no "function". Waits.
 int reference_library_compute(struct workload *, size_t problem, struct error *err);
 
@@ -24,5 +24,5 @@ int reference_library_verify(struct workload *, struct device_problem *, const s
                              struct host_verdict *, struct error *err);
 void reference_library_release(struct device_problem *);
 
-// Computes the expected values of a problem by a user's command (reference_command.c), from the same set. Waits.
+// Computes the expected values of a problem with a user's command (reference_command.c), from the same set. Waits.
 int reference_command_compute(struct workload *, size_t problem, struct error *err);

@@ -4,7 +4,7 @@
 #include "tuner/base/stats.h"
 
 enum { SMALLEST_BATCH = 4, FIRST_BATCH = 3 };
-// A candidate slower than the best by this factor is not among the first.
+// A candidate slower than the best by this factor is not among the best ones.
 static const double clearly_slower = 1.02;
 
 void sampler_begin(struct sampler *s, const struct measure_settings *settings, double best, double *times)
@@ -18,15 +18,15 @@ void sampler_begin(struct sampler *s, const struct measure_settings *settings, d
     if (s->settings.min_samples > s->settings.max_samples) s->settings.min_samples = s->settings.max_samples;
 }
 
-// A candidate above this time is slow.
+// A candidate whose time exceeds this is slow.
 static double cutoff(const struct sampler *s)
 {
     return s->best > 0 && s->settings.slow_factor > 0 ? s->best * s->settings.slow_factor : (double)INFINITY;
 }
 
 // Whether the median is certainly above clearly_slower times the best. With fewer than six samples, no interval of
-// ranks covers the median with 95%. Student's t gives median - 1.5 * range for three samples, and a smaller margin for
-// more.
+// ranks covers the median with 95% probability. Student's t gives median - 1.5 * range for three samples, and a smaller
+// margin for more.
 static bool is_behind(const struct sampler *s, double median, double low, double high)
 {
     if (!(s->best > 0) || s->count < FIRST_BATCH) return false;

@@ -25,7 +25,7 @@ struct measurement {
 struct sampler {
     struct measure_settings settings;
     double best;   // the best candidate's time (s); 0: unknown
-    double *times; // the caller's, room for max_samples (1 at least)
+    double *times; // the caller's array, with room for max_samples (at least 1)
     size_t count;
     double spent; // s of GPU time
     int dropped;  // batches
@@ -44,7 +44,7 @@ void sampler_result(const struct sampler *, struct measurement *);
 
 // ---- early stop ---------------------------------------------------------------------------------------------------
 //
-// What a candidate's first launch says about its time. The first launch after loading takes longer than later ones.
+// Estimates a candidate's time from its first launch. The first launch after loading takes longer than later ones.
 // Their ratio depends on the device, the problem and the length of a launch, and is learned from the candidates that
 // were measured in full. If the first launch is too long even when divided by this ratio, the candidate's trial ends
 // there.
@@ -62,7 +62,7 @@ struct early_stop {
 
 // Learns from a candidate's first launch and the median of its samples (s).
 void early_stop_learn(struct early_stop *, double first, double median);
-// A bound below which the median of a candidate with this first launch is unlikely to be: the first launch divided by
-// the largest share of the last EARLY_STOP_KEPT candidates. A new share exceeds all of n others with probability
-// 1/(n+1). 0 while fewer than EARLY_STOP_LEAST candidates are known.
+// A likely lower bound on the median of a candidate with this first launch: the first launch divided by the largest
+// share of the last EARLY_STOP_KEPT candidates. A new share exceeds all of n others with probability 1/(n+1). 0 while
+// fewer than EARLY_STOP_LEAST candidates are known.
 double early_stop_bound(const struct early_stop *, double first);

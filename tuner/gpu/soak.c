@@ -13,16 +13,16 @@ const struct soak_budget soak_of_best = {64, 64, 0.1}, soak_of_finalist = {64, 3
                          soak_of_process = {16, 64, 0.1};
 
 enum { BATCH = 16, FIRST_BATCH = 2 };
-// The factor by which the least number of launches may exceed the time.
+// The factor by which the least number of launches may exceed the time budget.
 static const double over_budget = 4;
 static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, left_share = 0.5,
                     mixed_share = 0.5, loaded_share = 0.4, again_share = 0.5;
-// Seconds of the longest load, and its share of the soak's time.
+// The longest load lasts the smaller of these seconds and this share of the soak's time.
 static const double longest_load = 2e-3, load_share = 0.1;
 
 _Static_assert((int)BATCH <= (int)MEASURE_BATCH, "every launch of a batch may need a slot");
 
-// What is drawn for a launch.
+// The choices drawn for a launch.
 struct soak_launch {
     size_t problem;
     unsigned set, copy;
@@ -61,8 +61,8 @@ static struct soak_launch draw(const struct soak *s, const struct soak_launch *b
     return l;
 }
 
-// The key of what outputs and scratch hold before a launch. They may be as the last launch there left them if it worked
-// on other data, because then they contain no results that this launch could keep.
+// The key of what outputs and scratch hold before a launch. They may keep what the last launch at the same addresses
+// left there if it worked on other data, because such contents cannot pass for results of this launch.
 static uint64_t draw_key(const struct soak *s, const struct soak_launch *l)
 {
     const struct placement *p = s->w->placement;
@@ -82,7 +82,7 @@ static int begin_load(struct soak *s, size_t problem, struct error *err)
     return support_load_begin(s->w->support, &beside, err);
 }
 
-// Whether nothing must be restored between two launches.
+// Whether a second launch may follow directly, without restoring anything.
 static bool is_repeatable(const struct buffers *in)
 {
     bool repeatable = true;
@@ -144,7 +144,7 @@ static void describe(const struct soak *s, const struct soak_launch *l, char *to
     snprintf(to + n, size - (size_t)n, n ? ")" : "");
 }
 
-// The verdict on a batch: that on the first launch that was not right.
+// The verdict on a batch: the verdict on its first launch that failed verification.
 static void verdict(struct soak *s, unsigned before, unsigned count, enum trial_status *status, struct error *reason)
 {
     for (unsigned i = 0; i < count; i++) {

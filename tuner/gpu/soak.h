@@ -1,5 +1,5 @@
 // Many launches of a candidate in one loaded module, as a program would make them: problem, data and memory change from
-// launch to launch, and nothing is restored that the job does not promise.
+// launch to launch, and only what the job promises is restored.
 //
 //     draw problem, memory and data -> inputs to that address, over older ones -> dirt -> launch -> [compared]
 //
@@ -19,11 +19,12 @@ struct soak_budget {
     double seconds;
 };
 
-// For a new best, before it limits other candidates; for a finalist, in the first process of a final and in the others.
+// Budgets for a new best, before it limits other candidates, and for a finalist in the first process of a final and in
+// the other processes.
 extern const struct soak_budget soak_of_best, soak_of_finalist, soak_of_process;
 
-// Called after a verified pass, whose times tell how many launches fit. STATUS_OK, or the status of the first judged
-// launch that was not right, with the reason. Waits; *status is set when 0 is returned. If memory runs out, the
+// Called after a verified pass, whose times tell how many launches fit. STATUS_OK, or the status and the reason of the
+// first judged launch that failed verification. Waits; *status is set when 0 is returned. If memory runs out, the
 // remaining launches are left out, with a note on stderr. CUDA_CRASHED, CUDA_REFUSED: a launch failed; the message says
 // which launches it may have been.
 int soak_run(struct workload *, struct pipeline *, const struct soak_budget *, enum trial_status *status,

@@ -136,7 +136,7 @@ static int launch_plain(struct support *s, int name, unsigned x, unsigned y, uns
     return result ? result : launch(s, s->plain[name], x, y, block, args, err);
 }
 
-// The number of blocks for n elements, `each` per thread, but no more than fill the device a few times.
+// The number of blocks for n elements, `each` per thread, limited to `wide`, which fills the device.
 static unsigned blocks_for(const struct support *s, int64_t n, int each)
 {
     int64_t blocks = (n + (int64_t)BLOCK * each - 1) / ((int64_t)BLOCK * each);
@@ -320,7 +320,7 @@ int support_product(struct support *s, const struct device_gemm *g, struct error
 int support_row_sizes(struct support *s, uint64_t from, int64_t rows, int64_t cols, uint64_t sizes, double *result,
                       struct error *err)
 {
-    double sums[2] = {0, 0}; // of squares; how many
+    double sums[2] = {0, 0}; // the sum of the squares, and how many
     int64_t n = rows * cols;
     if (!sizes) { // then rows do not matter
         cols = n < 65536 ? n : 65536;

@@ -71,7 +71,7 @@ struct bound {
     const struct part *part; // what is compared; NULL: all elements
 };
 
-// The scales if they matter, else 0.
+// The scales if they matter, otherwise 0.
 static inline uint64_t bound_scale(const struct bound *b)
 {
     return b->per_scale > 0 ? b->scale : 0;
@@ -99,14 +99,15 @@ struct copies {
     int64_t shift[SUPPORT_COPIES_MAX];
 };
 
-// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart; dense: one piece. CONTENT_PROMISED: with origins
-// (one for each set of data), it gets their data at the same offsets, else the first of `near`. Each copy has its own
-// key and kind; those in `content` are not used.
+// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart; dense: one piece. CONTENT_PROMISED: a buffer with
+// origins (one for each set of data) gets the origin's data at the same offset. A buffer without origins is filled with
+// near[0]. Each copy has its own key and kind; those in `content` are not used.
 struct restored {
     uint64_t address, rows, bytes, pitch, origin[2];
     struct content content;
 };
-// By copy: a key, and the kind of content of each restored buffer in 4 bits, the first buffer in the lowest ones.
+// For each copy: a key, and the kind of content of each restored buffer in 4 bits, with the first buffer in the lowest
+// bits.
 struct restored_kinds {
     uint64_t key[SUPPORT_COPIES_MAX];
     uint32_t kinds[SUPPORT_COPIES_MAX];
@@ -121,7 +122,8 @@ struct guard_contents {
 struct support;
 
 // `image` is support.cu's cubin, compiled for the element types of all operands that will be used; other types are
-// refused by name. Allocates the memory with which the L2 is flushed. The caller closes, also after a failure.
+// refused with a message that names the type. Allocates the memory with which the L2 is flushed. The caller closes,
+// also after a failure.
 int support_open(struct support **out, struct cuda *, const void *image, struct error *err);
 void support_close(struct support *); // NULL is fine
 

@@ -25,8 +25,8 @@ static enum previous_mode previous_mode(const struct workload *w, const struct d
 }
 
 // Compares a launch's results in a copy of the problem's buffers or, if `moved`, of the same buffers at other
-// addresses, where bits may differ, since kernels may sum in another order there. Copies the findings away before the
-// candidate can run again.
+// addresses, where bits may differ, since kernels may sum in another order there. Copies the findings to the host
+// before the candidate can run again.
 static int compare(struct workload *w, struct device_problem *p, struct buffers *in, unsigned copy, uint64_t key,
                    bool timed, struct verify_finding *to, struct host_verdict *verdict, struct error *err)
 {

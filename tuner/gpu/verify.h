@@ -1,4 +1,4 @@
-// Whether a candidate computes the right results. One run of one problem, on one copy of its memory:
+// Checks whether a candidate computes correct results. One run of one problem, on one copy of its memory:
 //
 //     outputs and scratch hold arbitrary data, what the job promises is restored -> launch -> outputs against expected
 //     values, element by element, on the device -> findings to the host at once, before any other launch of the
@@ -6,10 +6,10 @@
 //
 // A trial makes two passes over all problems, one before timing and one after it, the latter on both sets of data. A
 // share of the timed launches is judged in the same way (measure.h). Errors show as follows: an unwritten element keeps
-// its old contents, mostly a NaN or random bits, which no bound admits; a kernel that uses these contents is wrong for
-// some of them (buffers.h); a stray read near a buffer finds one of three extremes, which spoils the results; a race
-// shows as different bits in two runs on the same data. For stray writes and changed inputs, see integrity.h. If the
-// job names a user function (reference_library.h), it judges as well, on the host.
+// its old contents, mostly a NaN or random bits, which no bound admits; a kernel that uses these contents gives wrong
+// results for some of them (buffers.h); a stray read near a buffer finds one of three extremes, which spoils the
+// results; a race shows as different bits in two runs on the same data. For stray writes and changed inputs, see
+// integrity.h. If the job names a user function (reference_library.h), it judges as well, on the host.
 #pragma once
 
 #include "tuner/base/protocol.h"

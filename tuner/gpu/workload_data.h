@@ -24,8 +24,8 @@ struct host_verdict {
     struct error why;
 };
 
-// For a user function that judges outputs: the inputs of a set of data, and its latest verdicts, by the outputs' hash
-// under the workload's key.
+// What is kept to call a user function that judges outputs: the inputs of one set of data, and its latest verdicts.
+// Verdicts are looked up by a hash of the outputs, keyed with the workload's key.
 enum { HOST_VERDICTS_KNOWN = 16 };
 struct host_known {
     char hash[HASH_TEXT_SIZE];
@@ -37,8 +37,8 @@ struct host_verifier {
     struct host_known known[HOST_VERDICTS_KNOWN];
 };
 
-// What is known about one set of data, by buffer and meaningful for outputs. Expected values and copies of outputs are
-// masked with the workload's key, so that a candidate that finds them cannot use them.
+// The results and checksums of one set of data. Arrays are indexed by buffer, and used only for outputs. Expected
+// values and copies of outputs are masked with the workload's key, so that a candidate that finds them cannot use them.
 struct data_set {
     struct bound bound[BUFFERS_MAX];
     struct part part[BUFFERS_MAX];     // of outputs that are compared in part
@@ -46,7 +46,7 @@ struct data_set {
     uint64_t previous[BUFFERS_MAX];    // dense copy of the first run's output; 0: not kept
     uint64_t checksum[BUFFERS_MAX][2]; // under the workload's current key: of the expected values, of the scales
     uint64_t results;                  // the allocation that holds these
-    uint64_t seed;                     // that it was filled from
+    uint64_t seed;                     // from which it was filled
     uint64_t key;                      // for the contents of memory before the candidate's first run
     bool stored;                       // `previous` is this candidate's
     bool too_large;                    // with values other than the job's, expected values exceed the outputs' types
@@ -54,11 +54,11 @@ struct data_set {
 };
 
 // Sets of data. 0 and 1 are filled from different seeds and are in a problem's memory. SET_MIXED + b, which is put
-// together for a launch, equals set b except for a piece of one buffer, which comes from the other set. Its lowest bit
-// is b, like that of b itself.
+// together for a launch, equals set b except for a piece of one buffer, which comes from the other set. The lowest bit
+// of its number is b.
 enum { SET_MIXED = 2, SETS_MAX = 4 };
 struct mixed_data {
-    unsigned known; // how many of the two have had their expected values computed
+    unsigned known; // how many of the two mixed sets have expected values
     struct {
         size_t buffer, offset, bytes;
     } piece[SETS_MAX - SET_MIXED];
@@ -70,7 +70,7 @@ struct device_problem {
     const char *name; // this and the next are borrowed from the request
     const struct problem_request *request;
     bool tune;                    // timed; otherwise only verified
-    double weight;                // of the objective
+    double weight;                // in the objective
     struct early_stop early_stop; // what was learned from first launches
     struct buffers buffers;
     struct data_set set[SETS_MAX], *filled; // `filled`: the set whose references are being computed
@@ -80,7 +80,7 @@ struct device_problem {
     unsigned char sampled[MEASURE_BATCH]; // by slot: the set of the timed launch
     bool ran[2];                          // by set, in this pass
     struct operation_problem operation;   // if the reference is an operation
-    bool unbounded;                       // its least work is estimated wrongly: no time is refused
+    bool unbounded;                       // the estimate of its least work is wrong: no time is refused
 };
 
 // The buffer that plays a role of the operation; NULL: there is none.

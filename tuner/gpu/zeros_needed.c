@@ -44,7 +44,7 @@ static int launch(struct workload *w, struct pipeline *pipeline, size_t problem,
     return failed;
 }
 
-// Whether the candidate is right on all problems. *late: there was no time to try.
+// Whether the candidate's results are correct on all problems. *late: there was no time to try.
 static int try_all(struct workload *w, struct pipeline *pipeline, enum direction direction, bool zeros, double until,
                    bool *right, bool *late, struct error *err)
 {
@@ -70,7 +70,7 @@ int zeros_needed(struct workload *w, struct pipeline *pipeline, struct error *re
     };
     const double until = clock_now() + enough;
     bool right = true, late = false;
-    // A candidate that is right without zeros is wrong for another reason.
+    // A candidate whose results are correct without zeros failed for another reason.
     int failed = try_all(w, pipeline, DIRECTION_OUT, false, until, &right, &late, err);
     if (right) return failed;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !failed; i++) {

@@ -47,7 +47,7 @@ struct blas_plan {
     cublasLtMatmulAlgo_t algorithm;
 };
 
-// 0 if a call succeeded, else -1 with cuBLAS's message.
+// 0 if a call succeeded, otherwise -1 with cuBLAS's message.
 static int check(struct error *err, cublasStatus_t status, const char *what)
 {
     return status ? error_set(err, "%s: %s", what, lib.cublasGetStatusString(status)) : 0;

@@ -125,7 +125,7 @@ int cuda_tensor_map_move(struct cuda_tensor_map *, uint64_t address, struct erro
 int cuda_event_create(struct cuda_event **out, struct error *err);
 void cuda_event_destroy(struct cuda_event *);
 int cuda_event_record(struct cuda *, struct cuda_event *, struct error *err);
-// Whether it has happened, without waiting.
+// Whether the event has happened, without waiting.
 int cuda_event_happened(struct cuda_event *, bool *happened, struct error *err);
 // Seconds between two events that have both happened.
 int cuda_event_seconds(struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err);

@@ -38,6 +38,6 @@ struct cuda {
     struct cuda_info info;
 };
 
-// 0 if a call succeeded; else the kind of failure, with CUDA's message.
+// 0 if a call succeeded; otherwise the kind of failure, with CUDA's message.
 int cuda_check(struct error *err, CUresult, const char *what);
 int cuda_attribute(const struct cuda *, CUdevice_attribute);

@@ -19,7 +19,7 @@ struct nvml *nvml_open(const char *device_uuid);
 void nvml_close(struct nvml *);               // NULL is fine
 const char *nvml_driver(const struct nvml *); // "580.159.04", or "" (also for NULL)
 int nvml_max_clock(const struct nvml *);      // MHz of the SMs; 0: unknown
-// All zero for NULL. It is faster without `temperature`.
+// All fields are zero for NULL. It is faster without `temperature`.
 struct nvml_reading nvml_read(struct nvml *, bool temperature);
 // The board's current power in W, from its sensor (averaged over some ten milliseconds; if the driver has no such
 // reading, over the last second); NaN: unknown, also for NULL.
