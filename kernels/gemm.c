@@ -31,7 +31,7 @@
 //   and 0.30 if rounded), and 0.41*2^-10*Q if all mantissas are just above a power of two. We allow 2^-9*|expected| +
 //   2.5*2^-10*Q, eight deviations (6e-14) or six (1e-8), and the sum's own errors as above. If signs are not random,
 //   any values of d change the sum by at most 2^-10*(S + |expected|). That is within the bound for terms of one sign,
-//   and for few terms (S <= 2.5*Q, hence up to six). Operands rounded to BF16 exceed the bound in one element in
+//   and for few terms (S <= 2.5*Q, that is, up to six). Operands rounded to BF16 exceed the bound in one element in
 //   twelve, even if a few large terms dominate. Errors are reported relative to the scale Q + u*(2*sqrt(K) +
 //   4)/(2.5*2^-10)*S. Baselines: cuBLAS and cublasLt with CUBLAS_COMPUTE_32F_FAST_TF32.
 // - "3xtf32": each input is the sum of two TF32 numbers, and three of the four products are summed (Ootomo and Yokota,

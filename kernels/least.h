@@ -26,10 +26,10 @@ void least_of_pass(const struct operand *x, const struct operand *y, struct oper
 // times (7/8)^2: two levels of Strassen's algorithm (Numer. Math. 13, 1969). More levels save less than their additions
 // cost at sizes that fit into a GPU's memory.
 //
-// Bits: rounding factors to t bits changes a product by 2^-t/2 or so in the root mean square, hence a sum of K products
-// by at least 2^-t*S/(2*sqrt(K)), where S = |A||B|. Among many elements, at least one has an error above this value, so
-// a kernel passes only if 2^-t <= 2*sqrt(K)*allowed/S. We allow three times that, and assume |C| <= 4*S/sqrt(K) for
-// random data. For FP32 and K = 2048 this gives 9 bits, so TF32 and FP16 are not excluded, the latter because data
-// within FP16's range can be multiplied in it. With an old C, whose size is unknown, or if the data has few significant
-// bits, 1 bit may be enough.
+// Bits: rounding factors to t bits changes a product by 2^-t/2 or so in the root mean square, and thus a sum of K
+// products by at least 2^-t*S/(2*sqrt(K)), where S = |A||B|. Among many elements, at least one has an error above this
+// value, so a kernel passes only if 2^-t <= 2*sqrt(K)*allowed/S. We allow three times that, and assume |C| <=
+// 4*S/sqrt(K) for random data. For FP32 and K = 2048 this gives 9 bits, so TF32 and FP16 are not excluded, the latter
+// because data within FP16's range can be multiplied in it. With an old C, whose size is unknown, or if the data has
+// few significant bits, 1 bit may be enough.
 void least_of_product(const struct device_gemm *, double per_scale, double per_value, struct operation_least *least);

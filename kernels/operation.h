@@ -212,8 +212,8 @@ struct operation {
     const struct operation_baseline *baselines; // NULL: no library offers the operation
 };
 
-// Functions for operation.pipe. The first is for matrix products, where classes 1 and 2 use one and three TF32
-// products. The second is for sums and element-wise scaling, where half types are computed in FP32.
+// Functions for operation.pipe. The first is for matrix products, where class 1 uses one TF32 product and class 2 uses
+// three. The second is for sums and element-wise scaling, where half types are computed in FP32.
 const struct execution_unit *operation_pipe_of_products(enum element type, int compute_class, double *times);
 const struct execution_unit *operation_pipe_of_sums(enum element type, int compute_class, double *times);
 

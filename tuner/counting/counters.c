@@ -9,7 +9,7 @@
 // whatever a stage launches. (With kernel replay, CUPTI would save and restore all memory that a kernel may write, and
 // a library call with several kernels would have several ranges.)
 //
-// Costs with set `basic` (H200, CUDA 13.0): opening takes 0.9 s for the first time in a process. A session takes 0.2 s,
+// Costs with set `basic` (H200, CUDA 13.0): opening takes 0.9 s the first time in a process. A session takes 0.2 s,
 // most of it in its first pass, and 20 ms to close. A pass takes 15 ms (11 to start, 4 to stop; DRAM and L2 counters
 // are expensive, a set with only SM metrics takes 2.5), and each range in it 0.9 ms. So candidates share passes: a
 // candidate takes 32 ms on its own, 11 with four in a pass, 5.2 with sixteen and 3.7 with 64, of which 1 ms is the test

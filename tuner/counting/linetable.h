@@ -2,10 +2,10 @@
 // cubin's own DWARF line table (-lineinfo), without CUDA.
 //
 // cuptiGetSassToSourceCorrelation gives only the innermost line, which in a template belongs to a helper ("*to =
-// *from;" in a load<4>() that is used for two matrices). A reader must see the call that led there. NVIDIA writes this
-// call into the table with its own extended opcode, DW_LNE 0x90, which has two ULEB128 operands: the number (from 1) of
-// the table's row for the call, or 0 outside an inlined function; and the offset of the inlined function's name in
-// .debug_str.
+// *from;" in a load<4>() that is used for two matrices). A reader needs the call that led to this line. NVIDIA writes
+// this call into the table with its own extended opcode, DW_LNE 0x90, which has two ULEB128 operands: the number (from
+// 1) of the table's row for the call, or 0 outside an inlined function; and the offset of the inlined function's name
+// in .debug_str.
 #pragma once
 
 #include "tuner/base/base.h"

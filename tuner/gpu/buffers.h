@@ -136,7 +136,7 @@ int buffers_keep(struct buffers *, unsigned set, struct error *err);
 // filled), and inout buffers get their initial contents again. A key is either drawn by buffers_key() or an enum
 // content_kind, which then applies to all buffers. Enqueued.
 int buffers_restore(struct buffers *, const unsigned *copies, size_t n, uint64_t key, struct error *err);
-// A key that no kernel can predict. LEAVE: scratch may keep what the last launch on the copy left there. This is not
+// A key that no kernel can predict. LEAVE: scratch may keep what the last launch on the copy left in it. This is not
 // for timed launches, because results kept there would make a kernel fast. TELLTALE: outputs hold NaN or random bits,
 // so that unwritten elements can be counted.
 enum { BUFFERS_LEAVE = 1, BUFFERS_TELLTALE = 2 };

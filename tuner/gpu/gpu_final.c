@@ -325,7 +325,7 @@ static int take_rounds(struct gpu_final *f, size_t *order, size_t n, size_t prob
     return 0;
 }
 
-// Takes over what the plan of a problem found during the race.
+// Transfers the verdict that a problem's plan found during the race to the entry.
 static void settle(struct timed_entry *e, size_t problem)
 {
     struct measure_plan *plan = &e->plans[problem];
@@ -509,7 +509,7 @@ static int take_energy(struct gpu_final *f, struct error *err)
     return failed;
 }
 
-// Ends what an earlier request began, but keeps its data.
+// Releases the entries of an earlier request, but keeps the final's data.
 static void leave(struct gpu_final *f)
 {
     forget_plans(f);

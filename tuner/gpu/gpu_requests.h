@@ -22,7 +22,7 @@ void gpu_trial_times(struct trial_problem *, const struct measurement *, struct 
 // A final that spans several requests, which are its parts. *final is NULL before the first part. Before any other use
 // of the workload, the caller ends the final, which restores the earlier data. After CUDA_CRASHED it cannot be ended.
 // `request` is a struct final_request as JSON, as it was sent. `progress` is called before each entry's turn, before
-// its soak, and now and then.
+// its soak, and from time to time.
 struct gpu_final;
 int gpu_final_run(struct gpu_final **final, struct workload *, struct baselines *, const json_t *request,
                   struct final_answer *answer, struct arena *memory, gpu_progress *progress, void *user,

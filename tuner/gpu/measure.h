@@ -1,5 +1,5 @@
 // Timing on the device. A kernel cannot tell a timed launch from one that will be judged: before every launch,
-// everything writable that outlives a launch is put into a state that the job allows, and which launches are judged is
+// everything writable that outlives a launch is put into a state that the job allows, and the launches to be judged are
 // drawn afterwards, from the system's entropy.
 //
 // Single launches: draw the data, restore the buffers and mostly the module's variables, overwrite shared memory,

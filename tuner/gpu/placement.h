@@ -20,7 +20,7 @@ struct placement {
     uint64_t slot[BUFFERS_MAX];     // where the room for each buffer begins
     size_t problem_count;
     struct buffers *placed; // each problem's buffers, as one copy
-    size_t holds;           // the problem whose data is there; problem_count: none
+    size_t holds;           // the problem whose data the placement holds; problem_count: none
 };
 
 // Makes the placement for the workload's problems, whose buffers are open. CUDA_MEMORY, CUDA_REFUSED: it is not

@@ -108,7 +108,7 @@ int reference_prepare(struct workload *w, struct device_problem *p, struct error
     return 0;
 }
 
-// ---- by operation --------------------------------------------------------------------------------------------------
+// ---- operations ----------------------------------------------------------------------------------------------------
 
 // The bound of the buffer that plays an output's role.
 static struct bound *bound_of_role(struct device_problem *p, int role)
@@ -199,7 +199,7 @@ static int by_operation(struct workload *w, size_t number, struct error *err)
     return 0;
 }
 
-// ---- by another kernel, files --------------------------------------------------------------------------------------
+// ---- another kernel, and files -------------------------------------------------------------------------------------
 
 // Sets bounds for references that have none of their own.
 static int plain_bounds(struct workload *w, struct device_problem *p, struct error *err)

@@ -39,7 +39,7 @@ static const char *path_in(const struct command_run *c, const char *folder, cons
     return path;
 }
 
-// ---- what it is told -----------------------------------------------------------------------------------------------
+// ---- the command's input -------------------------------------------------------------------------------------------
 
 static json_t *describe_buffer(const struct device_buffer *b, const char *folder)
 {
@@ -104,7 +104,7 @@ static int write_inputs(struct command_run *c, struct error *err)
     return failed;
 }
 
-// ---- running it ----------------------------------------------------------------------------------------------------
+// ---- running the command -------------------------------------------------------------------------------------------
 
 // The end of the command's output, in whole lines.
 static const char *last_lines(char *output)
@@ -161,7 +161,7 @@ static int check_inputs(const struct command_run *c, struct error *err)
     return failed;
 }
 
-// ---- what it wrote -------------------------------------------------------------------------------------------------
+// ---- the command's output ------------------------------------------------------------------------------------------
 
 static int check_shape(const struct npy *npy, const struct device_buffer *b, struct error *err)
 {

@@ -86,7 +86,7 @@ int sizes_run(struct workload *w, const struct candidate *candidate, bool all, i
     *verified = 0;
     if (!s) return 0;
     s->judged.launches = 0;
-    int failed = workload_sound(s, err); // an earlier candidate may have written there
+    int failed = workload_sound(s, err); // an earlier candidate may have written to this memory
     if (!failed) failed = pipeline_open(&pipeline, s, candidate, err);
     if (!failed) failed = pass(s, &pipeline, all, verified, status, reason, err);
     if (!failed) {

@@ -360,7 +360,7 @@ int support_flush(struct support *s, struct error *err)
     return failed ? failed : launch_plain(s, YIELD, s->wide, 1, BLOCK, args, err);
 }
 
-// Blocks of random size, as many as a random share of those that the device holds.
+// Draws a load: blocks of random size, which fill a random share of the device.
 static struct cuda_geometry draw_load(const struct cuda_info *info)
 {
     unsigned threads = 128u << entropy_below(4), most = (unsigned)(info->threads_per_sm * info->sm_count) / threads;

@@ -173,11 +173,11 @@ int support_row_sizes(struct support *, uint64_t from, int64_t rows, int64_t col
 int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);
 // Other work on the device. Launches between the two calls run at the same time as this work. They are delayed by
 // SUPPORT_LOAD_LEAD ns and up to SUPPORT_LOAD_DELAY ns more. Later work waits for both. One of three kinds is drawn:
-// - blocks of random number and size read memory and end one by one, after up to SUPPORT_LOAD_TIME << 5 ns;
+// - a random number of blocks of random size read memory and end one by one, after up to SUPPORT_LOAD_TIME << 5 ns;
 // - the same blocks all end together: until then a launch has only the free part of the device;
 // - blocks without work fill the device except for the place of one block of the launch, whose blocks then run one
-//   after another. This lasts `longest` ns at most. Kernels that wait for other blocks for a limited time are then
-//   wrong.
+//   after another. This lasts `longest` ns at most. Kernels that wait for other blocks for a limited time then give
+//   wrong results.
 enum { SUPPORT_LOAD_SHARED = 40 << 10, SUPPORT_LOAD_LEAD = 5000, SUPPORT_LOAD_DELAY = 20000 };
 enum { SUPPORT_LOAD_TIME = 16000, SUPPORT_LOAD_DOUBLINGS = 6 }; // ns of the longest block: 16 to 512 us
 struct support_launch {

@@ -179,7 +179,7 @@ int workload_open(struct workload *w, struct machine *machine, const struct job_
     for (size_t i = 0; i < w->events.count; i++)
         if ((failed = cuda_event_create(&w->events.list[i], err))) return failed;
     if ((failed = open_problems(w, job, &bytes, err))) return failed;
-    // Twice what was allocated, and a third as much again for copies and libraries, must fit.
+    // Twice the allocated memory must fit, plus a third of that for copies and libraries.
     for (size_t k = 0; k < w->problem_count && !reference_is_fixed(w) &&
                        8 * bytes < 3 * (size_t)cuda_info(machine->cuda)->memory_bytes;
          k++)
@@ -300,7 +300,7 @@ int workload_fill(struct workload *w, uint64_t seed, struct error *err)
 {
     uint64_t other = other_seed(w);
     w->settings.seed = seed;
-    if (w->placement) placement_draw(w->placement, w); // there is no data there
+    if (w->placement) placement_draw(w->placement, w); // its new addresses hold no data yet
     for (size_t i = 0; i < w->problem_count; i++) {
         struct device_problem *p = &w->problems[i];
         double seconds = 0;

@@ -12,7 +12,7 @@ struct blas_plan;
 // Opens both libraries on the context's stream, with a workspace of 64 MiB. The caller closes.
 int blas_open(struct blas **out, struct cuda *, struct error *err);
 void blas_close(struct blas *); // NULL is fine
-// Whether the libraries are there, and their version: "13.0.2". Loads them, but starts nothing.
+// Whether the libraries are installed, and their version: "13.0.2". Loads them, but starts nothing.
 int blas_probe(char version[32], struct error *err);
 
 // Row-major products, enqueued. FP32 is computed without TF32 unless the product says tf32; f16 and bf16 accumulate in

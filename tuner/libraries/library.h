@@ -26,9 +26,9 @@ struct library_symbol {
     const char *name, *older; // older: tried if `name` is missing; NULL: none
 };
 
-// Opens a library by its file name: where the loader looks and then, if it is part of the CUDA toolkit, in the
-// toolkit's folders (CUDA_HOME, CUDA_PATH, /usr/local/cuda). NULL with the loader's message. `global`: other libraries
-// may find its symbols.
+// Opens a library by its file name. Searches the loader's folders and then, if the library is part of the CUDA toolkit,
+// the toolkit's folders (CUDA_HOME, CUDA_PATH, /usr/local/cuda). NULL with the loader's message. `global`: other
+// libraries may find its symbols.
 void *library_open(const char *name, bool toolkit, bool global, struct error *err);
 
 // Finds the functions and writes their addresses to `table`, a struct of as many function pointers in the same order.
