@@ -90,7 +90,7 @@ struct buffers {
     int64_t shift[BUFFERS_COPIES_MAX];     // what to add to a buffer's address for a copy; a multiple of 1024
     unsigned char set[BUFFERS_COPIES_MAX]; // the set whose data a copy holds
     uint64_t second;                       // allocation of the second copy
-    uint64_t slabs[BUFFERS_SLABS_MAX];     // allocations of the others; never moved, since graphs hold their addresses
+    uint64_t slabs[BUFFERS_SLABS_MAX];     // allocations of further copies; never moved, as graphs hold their addresses
     unsigned slab_count;
 };
 

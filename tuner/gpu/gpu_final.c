@@ -4,8 +4,8 @@
 // in timed launches. Memory is checked after each candidate, so that the culprit of any damage is known. Then, in each
 // round, every entry is timed once, in an order drawn for the round, so that a warming device, a drifting clock or a
 // neighbour's traffic affects all alike. Times of one round belong together and are compared in pairs. Every timed
-// launch of a candidate is judged. If the race left damage, the culprit is found and the others race again. If no
-// candidate passes, the next ones take the places.
+// launch of a candidate is judged. If the race left damage, the culprit is found and the other entries race again. If
+// no candidate passes, the next ones take the places.
 //
 // Rounds come in parts, one for each request, so that the driver can look at them and leave out candidates that have
 // lost. Between parts, modules stay loaded, and graphs and the final's data are kept. A last part measures energy

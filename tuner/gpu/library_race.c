@@ -26,7 +26,7 @@ struct library_racers {
     size_t problem;
     struct operation_way ways[OPERATION_WAYS_MAX];
     struct racer list[OPERATION_WAYS_MAX];
-    struct racer *order[OPERATION_WAYS_MAX]; // of those that run
+    struct racer *order[OPERATION_WAYS_MAX]; // the ways that run
     size_t way_count, count;
     size_t entered; // how many of `order` have taken part
     int clock_mhz;

@@ -8,7 +8,7 @@
 enum { REFERENCE_CACHE_PATH_MAX = 4096 };
 
 // The file for this problem's values. False if they are not to be kept: the request has no folder, some data has no
-// checksum (inout), or there is too much of it.
+// checksum (inout), or there is too much data.
 bool reference_cache_path(const struct workload *, const struct device_problem *, char path[REFERENCE_CACHE_PATH_MAX]);
 
 // Reads the expected values of all output roles into the host arrays of `expected`, allocated by the caller. False if

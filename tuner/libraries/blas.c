@@ -290,7 +290,7 @@ static void describe_algorithm(const cublasLtMatmulAlgo_t *algorithm, uint32_t t
     }
 }
 
-// "tile 128x256" for the usual tiles; cublasLt's number for others.
+// "tile 128x256" for the usual tiles; cublasLt's number for other tiles.
 #define TILE_NAME(shape) [CUBLASLT_MATMUL_TILE_##shape] = #shape
 static const char *const tiles[] = {TILE_NAME(16x16),   TILE_NAME(16x32),   TILE_NAME(32x16),   TILE_NAME(32x32),
                                     TILE_NAME(32x64),   TILE_NAME(64x32),   TILE_NAME(32x128),  TILE_NAME(64x64),
