@@ -23,7 +23,7 @@ struct final_entry_answer *final_find_entry(const struct final_answer *a, int64_
     return NULL;
 }
 
-// The objective of the problems' energies; NaN where one is unknown.
+// Combines the problems' energies by the job's objective; NaN if one of them is unknown.
 static struct interval energy_of(const struct job *job, const struct final_times *const *problems)
 {
     double value[JOB_MAX_PROBLEMS], low[JOB_MAX_PROBLEMS], high[JOB_MAX_PROBLEMS];

@@ -16,7 +16,7 @@ enum { FINAL_ROUNDS_FACTOR = 16 };
 struct final_rounds {
     int64_t planned, processes;
     bool each;                    // no looks
-    int64_t process, part, taken; // the next part: its process, its number there; the rounds before it
+    int64_t process, part, taken; // the next part: its process, its number in the process; the rounds before it
     int look;                     // number of looks at the rounds so far
     bool differ;                  // processes disagree
 };

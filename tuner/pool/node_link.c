@@ -6,7 +6,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/node/node_message.h"
 
-static const double gap = 2; // s between looks, above which the driver was silent, not the node
+static const double gap = 2; // s between polls; if more time has passed, the driver was silent, not the node
 
 extern char **environ;
 

@@ -47,7 +47,7 @@ json_t *sanitizer_end(struct sanitizing *);
 enum trial_status sanitizer_verdict(const json_t *document, struct error *reason);
 
 // A document in words: "compute-sanitizer 2025.3.1.0 on N=1000: memcheck, initcheck, synccheck clean; racecheck
-// (warning): 1 error, 2 warnings". NULL without a document. malloc'ed.
+// (warning): 1 error, 2 warnings". malloc'ed; NULL if there is no document.
 char *sanitized_text(const json_t *document);
 // One tool's result: "clean", "1 error, 2 warnings: Race reported ..", "failed: why". malloc'ed.
 char *sanitized_tool_text(const json_t *tool);
