@@ -3,7 +3,7 @@
 //
 //   {"name":"trial 17","config":"BLOCK_M=..","problem":"M=2048,..","status":"ok","reason":"",
 //    "time":..s,"low":..,"high":..,"clock_mhz":..,"flops":..,"bytes":..,
-//    "pipe":"fp32 fma" or null,"operations":..of the pipe, null where it is unknown,
+//    "pipe":"fp32 fma" or null,"operations":..of the pipe, or null if unknown,
 //    "device":{as in hello, and "compute"},"ceilings":{..} or null,
 //    "stages":[{"name":"gemm_simt","launch":{"grid":[..],"block":[..],"cluster":[..]},
 //               "facts":{"registers":..,"spill_loads":..,"spill_stores":..,"shared_static":..,

@@ -9,10 +9,10 @@
 // drawing processes first, then rounds (stats_clustered_median).
 //
 // The rounds are looked at repeatedly, and losers leave. Every look could err, so the error probability of 2% is
-// divided among the looks. The k-th gets 1/(k (k+1)) of it, so that any number of looks uses at most all of it (alpha
-// spending, Lan and DeMets, Biometrika 70, 1983, with the union bound in place of the looks' joint distribution).
-// Within a look, its part is divided equally among all pairs of candidates (Bonferroni's correction). Only one of the
-// two directions of a pair can be wrong, so the bounds are one-sided.
+// divided among the looks. The k-th look gets 1/(k (k+1)) of the total, so that any number of looks uses at most all of
+// it (alpha spending, Lan and DeMets, Biometrika 70, 1983, with the union bound in place of the looks' joint
+// distribution). Within a look, its part is divided equally among all pairs of candidates (Bonferroni's correction).
+// Only one of the two directions of a pair can be wrong, so the bounds are one-sided.
 //
 // The lowest time wins, unless another candidate equals it: the interval of their ratio includes 1 and is narrower than
 // 0.2%. Among equals, the one that uses the smallest share of an SM wins, then the one with the smallest code, then the
@@ -40,8 +40,8 @@ struct contender {
     bool tied; // it is tied with the winner, and is not the winner itself
 };
 
-// How certain the winner is. FASTEST: no other candidate may be as fast. TIED: others may be as fast, or faster by at
-// most 1%. UNDECIDED: another may be faster by more.
+// How certain the winner is. FASTEST: no other candidate may be as fast. TIED: other candidates may be as fast, or
+// faster by at most 1%. UNDECIDED: another may be faster by more.
 enum final_certainty { FINAL_FASTEST, FINAL_TIED, FINAL_UNDECIDED };
 struct final_verdict {
     int64_t winner; // an index; -1: no candidate has a time

@@ -62,7 +62,7 @@ struct contender final_contender(const struct final_run *f, const struct final_e
 }
 
 // Reads the largest share of an SM that a block takes in any stage, and the length of the code. A kernel that needs
-// less of them runs better next to others.
+// less of both runs better next to other kernels.
 static void read_resources(struct final_run *f, int64_t trial_id, struct contender *e)
 {
     struct trial trial;

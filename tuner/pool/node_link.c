@@ -175,7 +175,7 @@ static void end_file(struct node_link *l)
 static void begin_file(struct node_link *l, const struct node_file *file)
 {
     struct error err;
-    if (file->size > NODE_FILE_MOST || ++l->files.unnamed > NODE_MOST_CORES) { // a compiler sends one at a time
+    if (file->size > NODE_FILE_MOST || ++l->files.unnamed > NODE_MOST_CORES) { // a compiler sends one file at a time
         node_link_stop(l, true,
                        file->size > NODE_FILE_MOST ? "it sends a file of %" PRId64 " bytes"
                                                    : "it sends files that no answer names, the last of %" PRId64

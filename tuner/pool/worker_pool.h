@@ -32,7 +32,7 @@ struct pool_slot {
     size_t queued;
     struct pool_sent *queue;
     double deadline;   // of the set-up or of the head of the queue
-    double stopped;    // s that it was seen stopped (SIGSTOP) during its current request, which do not count
+    double stopped;    // s for which it was seen stopped (SIGSTOP) during its current request; they do not count
     int failed_starts; // in a row, weighted (pool_slots.h)
     bool dead;         // its pipe is closed; `death` says why
     struct error death;
@@ -162,7 +162,7 @@ enum pool_event_kind {
     POOL_GPU_ANSWER,      // to the head of its queue
     POOL_GPU_LOST,        // killed or dead, its queue is lost; pool_start_gpus starts another
     POOL_COMPILER_ANSWER, // to its request
-    POOL_COMPILER_LOST,   // its request is lost with it; restarted when it gets the next
+    POOL_COMPILER_LOST,   // its request is lost with it; it is restarted for the next one
     POOL_FAILED,          // workers cannot be started or set up, or are incompatible: the run has to end
 };
 

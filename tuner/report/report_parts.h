@@ -31,7 +31,7 @@ struct trial_table {
     struct string_pool words; // reasons, with every number replaced by #
     struct tried_parameter *parameters;
     size_t timed;  // number of trials with a time
-    size_t *order; // these, fastest first
+    size_t *order; // indices of these trials, fastest first
 };
 
 // Reads the current environment of the store. Returns -1 with a message on failure.

@@ -26,9 +26,9 @@
 
 struct sanitizer;
 
-// Finds compute-sanitizer: $SWEETSPOT_SANITIZER ("none": do without, silently), on the PATH, in $CUDA_HOME/bin, next to
-// nvcc. `gpu_program` and `device` are the worker's. Returns NULL with the reason if there is none or it does not run;
-// the reason is empty if none is wanted.
+// Looks for compute-sanitizer at $SWEETSPOT_SANITIZER ("none": do without, silently), on the PATH, in $CUDA_HOME/bin,
+// and next to nvcc. `gpu_program` and `device` are the worker's. Returns NULL with the reason if there is none or it
+// does not run; the reason is empty if none is wanted.
 struct sanitizer *sanitizer_open(const char *gpu_program, const char *device, struct error *why);
 void sanitizer_close(struct sanitizer *); // NULL is fine
 const char *sanitizer_version(const struct sanitizer *);
