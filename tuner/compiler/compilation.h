@@ -11,7 +11,7 @@ struct compilation {
     size_t cubin_size;
     size_t entry_count;
     struct entry_answer *entries;
-    struct arena memory; // memory of the entries' texts
+    struct arena memory; // memory of the entries' strings
     double seconds;
 };
 
@@ -20,7 +20,8 @@ struct compilation {
 void compilation_add(struct compilation *, const char *entry, const char *symbol);
 // The lines in a log that are ptxas advisories. malloc'ed.
 char *compilation_warnings(const char *log);
-// The answers for a compilation that failed, with its log (from the first error on), and for one that was late.
+// The answers for a compilation that failed, with its log (from the first error on), and for one that missed its
+// deadline.
 json_t *compilation_refuse(const char *log);
 json_t *compilation_refuse_late(void);
 void compilation_release(struct compilation *);

@@ -16,8 +16,8 @@ struct compile_job {
 int compile_job_read(struct compile_job *, const struct compile_request *, const char *home, struct error *);
 void compile_job_release(struct compile_job *);
 
-// NVRTC's options, without the user's folders. malloc'ed; the texts belong to the job.
+// NVRTC's options, without the user's folders. malloc'ed; the strings belong to the job.
 const char **compile_job_options(const struct compile_job *, size_t *count);
 
-// The key of the job's result from NVRTC of this version.
+// The key of the job's result from this version of NVRTC.
 void compile_job_key(const struct compile_job *, const char *version, char key[HASH_TEXT_SIZE]);

@@ -78,7 +78,7 @@ static void make_key(const struct library_source *b, const struct compile_reques
 {
     struct hash *h = hash_new();
     hash_text(h, "shared library");
-    hash_text(h, request->source); // the extension selects the language, and it may use __FILE__
+    hash_text(h, request->source); // the extension selects the language, and the source may use __FILE__
     hash_text(h, b->job.source.hash);
     hash_text(h, b->version);
     for (size_t i = 0; i < b->options.count; i++) hash_text(h, b->options.list[i]);

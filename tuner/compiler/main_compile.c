@@ -112,8 +112,8 @@ static json_t *compile_by_nvrtc(const struct compile_request *request, const cha
     return complete(answer, cache, key, cached);
 }
 
-// The text that nvcc builds: the macros, the template, the request's text after it, and an instantiation of each entry
-// that needs one. `root`: a folder that contains copies of the files; "": none.
+// The source that nvcc compiles: the macros, the template, the request's text after it, and an instantiation of each
+// entry that needs one. `root`: a folder that contains copies of the files; "": none.
 static char *nvcc_unit(const struct compile_job *j, const char *root, bool marked)
 {
     const struct compile_request *request = j->asked;
@@ -141,8 +141,8 @@ static struct text_list unit_options(const struct compile_request *request, cons
     return options;
 }
 
-// nvcc reads the files itself. If some are edited, all are written below a folder, under their original paths. *bare:
-// host functions lose their bodies, and #line keeps the original paths; it then becomes whether there are any such
+// nvcc reads the files itself. If some are edited, all are written below a folder, under their original paths. With
+// *bare, host functions lose their bodies, and #line keeps the original paths; *bare becomes whether there are any such
 // functions.
 static int write_files(const struct source *s, char root[PATH_MAX], bool *bare, struct error *err)
 {
@@ -164,7 +164,7 @@ static int write_files(const struct source *s, char root[PATH_MAX], bool *bare, 
     return failed;
 }
 
-// *bare: without the bodies of host functions; it then becomes whether there are any.
+// With *bare, host functions lose their bodies; *bare becomes whether there are any such functions.
 static int run_nvcc(const struct nvcc *nvcc, const struct compile_job *j, const char **symbols, bool *bare,
                     double deadline, struct compilation *c, struct error *err)
 {
@@ -182,7 +182,8 @@ static int run_nvcc(const struct nvcc *nvcc, const struct compile_job *j, const 
 }
 
 // A job's candidate is first compiled without the bodies of host functions. If that fails, for example because a macro
-// hides `__device__`, it is compiled unchanged. If that succeeds, so are the source's other candidates.
+// hides `__device__`, it is compiled unchanged. If that succeeds, the source's other candidates are compiled unchanged
+// too.
 static int run_alone(const struct nvcc *nvcc, const struct compile_job *j, const char **symbols, struct compilation *c,
                      struct error *err)
 {
@@ -406,7 +407,7 @@ static int64_t begun_with(void)
     return bytes;
 }
 
-// From now on this process, and each that it starts, may use so many bytes of private memory more than at the
+// From now on this process, and each that it starts, may use this many bytes of private memory more than at the
 // beginning. 0: no limit. RLIMIT_DATA does not count reserved address space, of which NVRTC uses much.
 static int limit_memory(int64_t bytes, struct error *err)
 {

@@ -91,7 +91,7 @@ static bool same(const char *a, size_t length, const char *b)
     return a == end && !*b;
 }
 
-// Whether `symbol` is the plain name of a function that is mangled as _Z<length><name>..., as extern "C" ones are.
+// Whether `symbol` is the plain name of a function that is mangled as _Z<length><name>..., as extern "C" functions are.
 static bool plain(const char *mangled, const char *symbol)
 {
     char *name;

@@ -16,9 +16,10 @@ void nvcc_release(struct nvcc *);
 // Writes a source file for nvcc. Returns -1 with a message on failure.
 int nvcc_write(const char *path, const char *text, struct error *);
 
-// Name expressions may use macros and default arguments, so only nvcc itself can tell a kernel's name in the cubin. For
-// each entry the unit has a marker: an empty kernel, a template that is instantiated with the entry's address, so that
-// its own name contains the entry's mangled name. Returns the marker's source text for entry number `index`; malloc'ed.
+// Name expressions may use macros and default arguments, so only nvcc itself can determine a kernel's name in the
+// cubin. For each entry the unit has a marker: an empty kernel template that is instantiated with the entry's address,
+// so that its own name contains the entry's mangled name. Returns the marker's source text for entry number `index`;
+// malloc'ed.
 char *nvcc_symbol_marker(const char *entry, size_t index);
 
 // Compiles `unit`, the text of a source file. Options are nvcc's (architecture included). `symbols` are the names of

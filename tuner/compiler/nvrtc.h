@@ -4,7 +4,7 @@
 
 #include "tuner/compiler/compilation.h"
 
-// Writes "nvrtc 13.0" into `out`; -1 if the library does not answer.
+// Writes "nvrtc 13.0" into `out`. Returns -1 if the library does not answer.
 int nvrtc_version(char *out, size_t size, struct error *);
 
 // One program and its headers, which NVRTC finds by their names before it looks for files.

@@ -3,7 +3,7 @@
 //
 //   {"name":"trial 17","config":"BLOCK_M=..","problem":"M=2048,..","status":"ok","reason":"",
 //    "time":..s,"low":..,"high":..,"clock_mhz":..,"flops":..,"bytes":..,
-//    "pipe":"fp32 fma" or null,"operations":..of the pipe, null where it is unknown,
+//    "pipe":"fp32 fma" or null,"operations":..of the pipe, or null if unknown,
 //    "device":{as in hello, and "compute"},"ceilings":{..} or null,
 //    "stages":[{"name":"gemm_simt","launch":{"grid":[..],"block":[..],"cluster":[..]},
 //               "facts":{"registers":..,"spill_loads":..,"spill_stores":..,"shared_static":..,
@@ -23,13 +23,13 @@
 bool explain_worked(const json_t *profile);
 
 // Returns a new document. Its "status" is the trial's; if that cannot be explained, the only other member is "reason".
-// NULL with a message when a worker failed. `variant` 0 is the candidate itself. Another variant is compiled with
+// Returns NULL with a message if a worker failed. `variant` 0 is the candidate itself. Another variant is compiled with
 // SWEETSPOT_VARIANT=variant and never verified. If more than `blocks_per_sm` of its blocks would fit on a
-// multiprocessor (0: no limit), it gets more shared memory until they do not. Only the first stage decides.
+// multiprocessor (0: no limit), its shared memory is increased until they do not. Only the first stage decides.
 json_t *explain_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
                           const char *name, int variant, int64_t blocks_per_sm, struct error *);
-// The profile of a baseline that the single run has measured: time and counters. NULL with the reason if no baseline
-// has that name or it does not work.
+// The profile of a baseline that the single run has measured: time and counters. Returns NULL with the reason if no
+// baseline has that name or if it does not work.
 json_t *explain_baseline(struct single_run *, const struct job *, const char *baseline, size_t problem, struct error *);
 
 // Seconds to wait for the counters of a kernel that takes `time`: every pass launches it twice.

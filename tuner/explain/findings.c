@@ -54,8 +54,8 @@ static double next_limit(const struct finding_context *c, const char *relieved)
     return highest;
 }
 
-// Sets the finding's line to the one that causes an excess, and returns the line's text, "" if it cannot be read; NULL:
-// no line causes it.
+// Sets the finding's line to the one that causes an excess. Returns the line's text ("" if it cannot be read), or NULL
+// if no line causes the excess.
 static char *blame_line(const struct finding_context *c, struct finding *f, enum profile_excess what,
                         struct profile_culprit *culprit)
 {
@@ -101,7 +101,7 @@ static bool has_word(const char *name, const char *words)
 static int next_value(const struct parameter *p, size_t now, int direction)
 {
     int best = -1;
-    if (p->kind == PARAMETER_STRING) return p->count < 2 ? -1 : now ? 0 : 1; // texts have no order; take another one
+    if (p->kind == PARAMETER_STRING) return p->count < 2 ? -1 : now ? 0 : 1; // strings have no order; take another one
     if (p->kind != PARAMETER_INT && p->kind != PARAMETER_UNROLL) return -1;
     for (size_t i = 0; i < p->count; i++) {
         bool further = direction > 0 ? p->values[i] > p->values[now] : p->values[i] < p->values[now];
@@ -136,8 +136,8 @@ static bool stands_in(const char *line, const char *name)
     return false;
 }
 
-// Proposes, for a parameter that appears in the text of a source line, its next smaller value, otherwise its next
-// larger one.
+// For a parameter that appears in a source line, proposes its next smaller value or, if there is none, its next larger
+// one.
 static bool propose_named(const struct finding_context *c, struct finding *f, const char *line, const char *verb)
 {
     for (int direction = -1; direction <= 1; direction += 2)
@@ -149,7 +149,7 @@ static bool propose_named(const struct finding_context *c, struct finding *f, co
     return false;
 }
 
-// The launch of a configuration, from the job's expressions. False if unknown.
+// The launch of a configuration, from the job's expressions. Returns false if it is unknown.
 static bool launch_with(const struct finding_context *c, const uint16_t *config, struct launch_shape *shape)
 {
     autofree struct planned_launch *launches = NULL;
@@ -164,8 +164,8 @@ static bool launch_with(const struct finding_context *c, const uint16_t *config,
     return found;
 }
 
-// Proposes the single change that gives the launch the best score. `score` gets the shape that the launch would have.
-// The current score must be exceeded by a tenth.
+// Proposes the single change that gives the launch the best score. `score` gets the shape that the launch would have. A
+// proposal must beat the current score by 10%.
 static bool propose_launch(const struct finding_context *c, struct finding *f,
                            double (*score)(const struct finding_context *, const struct launch_shape *),
                            const char *verb)

@@ -7,7 +7,7 @@
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
 
-enum { FINAL_GRACE = 60 }; // s that a progress message may come after a trial's own deadline, as in a run's final
+enum { FINAL_GRACE = 60 }; // s by which a progress message may miss a trial's own deadline, as in a run's final
 
 struct judging {
     struct single_run *single;
@@ -23,7 +23,7 @@ static void find(struct judgement *j, enum trial_status status, const char *reas
     error_set(&j->reason, "%s", reason);
 }
 
-// Takes the worker's verdict from an answer, or from an entry of one.
+// Takes the worker's verdict from an answer, or from an entry of an answer.
 static int take_verdict(struct judging *g, const char *word, const char *reason, struct error *err)
 {
     int status = status_find(word);
@@ -64,7 +64,7 @@ static int try_candidate(struct judging *g, struct error *err)
     return failed || !reported ? failed : take_verdict(g, reported->head.status, reported->head.reason, err);
 }
 
-// Not after a timeout: a kernel that never ends would keep every tool busy until the deadline.
+// Does nothing after a timeout: a kernel that never ends would keep every tool busy until the deadline.
 static void sanitize(struct judging *g, struct sanitizer *sanitizer)
 {
     struct judgement *j = g->judgement;
@@ -113,7 +113,7 @@ static int race(struct judging *g, struct error *err)
     return take_verdict(g, status_name(entry->status), entry->reason, err);
 }
 
-// Counts the candidate, which verifies it once more. That it cannot be counted is not a failure of the candidate.
+// Counts the candidate, which verifies it once more. If it cannot be counted, the candidate has not failed.
 static int count(struct judging *g, const uint16_t *config, size_t problem, struct error *err)
 {
     struct judgement *j = g->judgement;

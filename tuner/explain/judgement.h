@@ -28,7 +28,7 @@ struct judgement {
 };
 enum { JUDGE_TRIAL = 1 };
 
-// `problem`: the one whose counters are taken, if the run has metrics. `sanitizer` may be NULL. Returns -1 with a
+// `problem`: the problem whose counters are read, if the run has metrics. `sanitizer` may be NULL. Returns -1 with a
 // message if the judgement failed for reasons other than the candidate. The caller releases, also after a failure.
 int judge_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
                     struct sanitizer *sanitizer, struct judgement *, struct error *);
@@ -44,7 +44,7 @@ struct judged_job {
     const char *path, *hash; // of the judged source or binary
     const char *compiler, *device, *driver;
     const struct device_limits *limits;
-    size_t problem; // the one whose counters were taken
+    size_t problem; // the problem whose counters were read
 };
 
 // New reference.

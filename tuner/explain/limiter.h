@@ -14,8 +14,8 @@ enum limiter { LIMITER_UNKNOWN, LIMITER_MEMORY, LIMITER_MATH, LIMITER_BALANCED, 
 // part that the longer one hides, 0..1.
 enum limiter limiter_decide(double whole, double memory, double math, double *overlap);
 
-// Prints times, counts and checks of the three, and their meaning. Takes their profiles (tuner/explain/explain.h), with
-// "seconds" and "stages".
+// Prints times, counts and checks of the kernel and its two variants, and their meaning. Takes their profiles
+// (tuner/explain/explain.h), with "seconds" and "stages".
 void limiter_print(FILE *, const json_t *whole, const json_t *memory, const json_t *math);
 // {"limiter":..,"problem":..,"overlap":..,"whole_time":..s,"memory_time":..,"math_time":..,"instructions_per_byte":..,
 //  "balanced_ratio":..,"bytes_wanted":..,"bytes_moved":..,"warnings":[..]}

@@ -26,8 +26,8 @@ bool profile_uses_tensor(const json_t *stage);
 // unit is not a tensor unit.
 double profile_arithmetic_ceiling(const json_t *profile, const json_t *stage);
 
-// Where the time goes, by what a warp waits for: the stalls' shares of the time, which add up to it. Writes at most
-// `max` entries, largest first; returns their number. Empty without the set `stalls`.
+// Where the time goes: the share of a warp's time in each state. The shares add up to 1. Writes at most `max` entries,
+// largest first, and returns their number. Empty without the set `stalls`.
 struct profile_share {
     const char *reason; // "short_scoreboard"; "selected": issuing
     double share;       // 0..1
@@ -37,7 +37,7 @@ size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max
 double profile_share(const json_t *stage, const char *reason); // 0..1; NaN: unknown
 const char *profile_reason_text(const char *reason);           // "waiting for data from shared memory"
 
-// The source line that causes the difference of two columns: SHARED (wavefronts against ideal), GLOBAL (sectors against
+// The source line that causes the gap between two columns: SHARED (wavefronts against ideal), GLOBAL (sectors against
 // ideal), DIVERGENCE (active threads against 32 per instruction). If lines are nested, it is the one that explains the
 // excess best. There is none if the excess is negligible.
 enum profile_excess { EXCESS_SHARED, EXCESS_GLOBAL, EXCESS_DIVERGENCE, EXCESS_COUNT };

@@ -244,8 +244,8 @@ static int by_size(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// A warp's time is the sum of the times in its states, so the difference of two times is the sum of the states'
-// differences.
+// A warp's time is the sum of the times in its states, so the difference between two times is the sum of the
+// differences between the times in each state.
 static void print_differences(FILE *out, const struct view *a, const struct view *b)
 {
     struct profile_share list[PROFILE_SHARES]; // shares, and then their differences in seconds
@@ -273,7 +273,7 @@ static int by_samples(const void *a, const void *b)
     return (p < q) - (p > q);
 }
 
-// The most frequent stall of the line's warps, without issuing and being ready.
+// The most frequent stall of the line's warps, not counting issuing and being ready.
 static const char *main_stall(const json_t *line)
 {
     const char *most = "";

@@ -58,7 +58,7 @@ static bool has_times(const char *verdict)
     return strcmp(verdict, BUILDS_FAILED) != 0 && strcmp(verdict, BUILDS_MISSING) != 0;
 }
 
-// Times by problem: the document is read as a final in which nvcc's build is one of the libraries.
+// Finds the times by problem. The document is read as a final in which nvcc's build is one of the libraries.
 static struct summary_problem *find_times(const struct final *timed, const struct final_entry *nvcc,
                                           const struct job *job)
 {

@@ -8,12 +8,13 @@
 
 #include "tuner/final/finals.h"
 
-// From the newest document. NULL where there is none, or if it is about a different final or malformed. New reference.
+// Reads the newest document. Returns NULL if there is none, or if it is about a different final or malformed. New
+// reference.
 json_t *builds_summary(const json_t *document, const struct final *, const struct job *);
 
 // "1.003 [0.999, 1.006] times the time of nvrtc 13.0's build: the same within 1%"; for a build without times, "failed:
 // .." or "not timed: ..". malloc'ed.
 char *builds_text(const json_t *summary, const char *nvrtc);
 
-// Prints the text and both times on every problem to stdout. Prints nothing for NULL.
+// Prints the line of builds_text, and both times on every problem, to stdout. Prints nothing for NULL.
 void builds_print(const json_t *summary, const char *nvrtc);

@@ -5,7 +5,7 @@
 #include "tuner/base/colour.h"
 #include "tuner/setup/work_bounds.h"
 
-enum { FINAL_GRACE = 60 }; // s that a progress message may come after a trial's own deadline; one precedes every entry
+enum { FINAL_GRACE = 60 }; // s by which a progress message may miss a trial's own deadline; one precedes every entry
 enum { FINAL_SPARES = 2 }; // candidates per place
 // Candidates that could still be the fastest take part. Their time in the search exceeds the best one by at most this
 // share of the margin that `race` allows (3% of the time by default), and by at most GRAPH_SPREAD more for short
@@ -14,7 +14,7 @@ static const double near_share = 0.3;
 enum { FINAL_FEWEST = 3 };
 
 // The sanitizer's tools take SANITIZER_SECONDS, or SANITIZER_STARTS times as long as a GPU worker's start if that is
-// more. On a machine where a start took 4 s, they took 11 s. NVCC_SECONDS: to compile and time nvcc's build.
+// more. On a machine where a start took 4 s, they took 11 s. NVCC_SECONDS: the time to compile and time nvcc's build.
 enum { SANITIZER_SECONDS = 3, SANITIZER_STARTS = 3, NVCC_SECONDS = 4 };
 
 struct pick {
@@ -195,7 +195,7 @@ static void note_processes(struct final_run *f, struct final_entries *entries, c
     }
 }
 
-// Finds the winner by time, or by energy if the job asks for that and it is known.
+// Finds the winner by time, or by energy if the job asks for that and the energy is known.
 static void find_winner(struct final_run *f, struct contender *contenders, size_t count, int look,
                         struct final_verdict *v)
 {
@@ -223,7 +223,7 @@ static void decide_one(struct final_run *f, const struct final_entries *entries,
     summarise(f, entries, contenders, v);
 }
 
-// Makes f->decision: one winner, or a set of kernels. False when no candidate passed.
+// Makes f->decision: one winner, or a set of kernels. Returns false if no candidate passed.
 static bool decide(struct final_run *f, struct final_entries *entries)
 {
     struct contender *contenders = read_contenders(f, entries);
@@ -248,12 +248,12 @@ static bool decide(struct final_run *f, struct final_entries *entries)
             decide_one(f, entries, contenders, &v);
             break;
         }
-        e->status = f->blamed.status; // the others are compared again, by the same rounds
+        e->status = f->blamed.status; // the others are compared again, with the same rounds
         e->reason = arena_copy(&f->memory, f->blamed.reason.message);
         contenders[v.winner].rounds = 0;
         find_winner(f, contenders, entries->count, look, &v);
         if (v.winner >= 0) continue;
-        for (size_t i = 0; i < entries->count; i++) contenders[i].slower = false; // use the rounds until they left
+        for (size_t i = 0; i < entries->count; i++) contenders[i].slower = false; // consider those that have left, too
         find_winner(f, contenders, entries->count, look, &v);
     }
     final_contenders_free(contenders, entries->count);
@@ -304,7 +304,7 @@ static enum final_outcome without_winner(struct final_run *f, size_t condemned, 
     return FINAL_FAILED;
 }
 
-// Stores the document. The rounds are kept without a decision too, so that a user can see why.
+// Stores the document. The rounds are stored even without a decision, so that the user can see the reason.
 static void put(struct final_run *f, const char *kind, const struct final_entries *entries)
 {
     struct final_document document;
@@ -315,7 +315,8 @@ static void put(struct final_run *f, const char *kind, const struct final_entrie
     final_put(f, kind, &document);
 }
 
-// Excludes a baseline that has crashed the final from the next one. Returns whether there is one of that name.
+// Excludes a baseline that has crashed this final from the next one. Returns whether there is a baseline with that
+// name.
 static bool drop_baseline(struct final_run *f, const struct answer_head *head)
 {
     const struct job_answer *job = f->with.job_answer;
@@ -330,7 +331,7 @@ static bool drop_baseline(struct final_run *f, const struct answer_head *head)
     return false;
 }
 
-// Takes out those that the answer, or its absence, excludes from the final. Returns their number.
+// Removes the entries that the answer, or its absence, excludes from the final. Returns their number.
 static size_t take_out(struct final_run *f, bool crashed)
 {
     const struct answer_head *head = f->answer ? &f->answer->head : NULL;

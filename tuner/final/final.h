@@ -26,13 +26,13 @@ struct final_parts {
     const struct job_answer *job_answer; // the first GPU worker's
     uint64_t seed;
     double begun;                // clock_now() at the run's beginning
-    bool checks;                 // run compute-sanitizer and nvcc's build of the winner; its energy
+    bool checks;                 // run compute-sanitizer, race nvcc's build of the winner, measure energy
     struct event_stream *events; // NULL: the summary goes to stdout
     struct worker_pool *pool;
     struct job_setup *setup;
     struct policy *policy;
     struct store *store;
-    const json_t *recording; // the one that is replayed; NULL: none
+    const json_t *recording; // the recording that is replayed; NULL: none
     json_t *const *ceilings; // the run's; points to NULL: not known
     struct display *display;
     struct fatal_error *failure; // ends the run
@@ -53,7 +53,7 @@ struct final_run {
     double until;    // clock_now() time at which rounds beyond the planned ones end
     bool unchecked;  // there was no time for some check
     int64_t current; // the finalist that is the current kernel; 0: it has an entry of its own, if any
-    bool *dropped;   // for each baseline of the job: it has crashed a final; NULL: none has
+    bool *dropped;   // for each baseline of the job: whether it has crashed a final; NULL: none has
     int ended;       // how often its worker was killed from outside
     struct {         // the candidate that crashed the final's worker, or that compute-sanitizer refused; 0: none
         int64_t trial;
@@ -71,7 +71,7 @@ struct final_run {
     } builds;
     struct {            // a part of the final instead of rounds (final_energy.c)
         bool on;        // this part is running
-        int64_t winner; // the winner by the rounds, the only candidate to measure; 0: measure all
+        int64_t winner; // the winner according to the rounds, the only candidate to measure; 0: measure all
     } energy;
     struct {                  // the winner runs under compute-sanitizer (final_sanitize.c)
         struct sanitizer *by; // NULL: there is none, or it was not looked for yet
@@ -92,12 +92,12 @@ enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED };
 enum final_outcome final_finish(struct final_run *);
 // For an interrupted final: stores the rounds so far, and reports which candidate is ahead.
 void final_interrupted(struct final_run *);
-// Tells the clock what it needs before a search. Its deadline must be set. `start`: s until a GPU worker has greeted;
+// Gives the clock its estimates before a search. Its deadline must be set. `start`: s until a GPU worker has greeted;
 // `worker`: s from then until it knows the job.
 void final_expect(struct final_run *, double start, double worker);
 struct final_size final_size(const struct final_run *); // the planned size of the job's final
 
-// The entries of a final's document: those of the answer, and another one if the current kernel is a candidate.
+// The entries of a final's document: the answer's entries, and one more if the current kernel is a candidate.
 struct final_entries {
     struct final_entry_document *list;
     size_t count;
@@ -109,7 +109,7 @@ struct contender final_contender(const struct final_run *, const struct final_en
 struct contender final_entrant(struct final_run *, const struct final_entry_answer *); // zeroed if it has failed
 void final_contenders_free(struct contender *, size_t count);                  // frees their objectives and the list
 uint64_t final_seed(const struct final_run *);                                 // for other data than the search's
-void final_put(struct final_run *, const char *kind, struct final_document *); // adds the members that all of them have
+void final_put(struct final_run *, const char *kind, struct final_document *); // adds the members that they all have
 struct final_entry_answer *final_find_entry(const struct final_answer *, int64_t trial, const char *compiler,
                                             const char *name); // NULL: there is none
 bool final_passed(const struct final_entry_answer *);
@@ -119,8 +119,8 @@ struct task *final_add(struct final_run *, const uint16_t *config, int64_t trial
 struct task *final_find(const struct final_run *, int64_t trial); // NULL: it is not in the final
 void final_drop(struct final_run *);
 void final_condemn(struct final_run *, int64_t trial, enum trial_status, const char *reason); // a verdict
-// final_builds.c: the race of the winner's builds, after a decided final. builds_begin: whether it can be held; its
-// tasks are then finalists. builds_compiled takes a compiler's answer. After builds_failed nothing is raced.
+// final_builds.c: the race of the winner's builds, after a decided final. builds_begin returns whether it can be held;
+// its tasks are then finalists. builds_compiled takes a compiler's answer. After builds_failed nothing is raced.
 // builds_finish gives FINAL_AGAIN if NVRTC's build of a winner has failed, so that another final must decide.
 bool builds_begin(struct final_run *);
 void builds_hurry(struct final_run *); // gives up on compilers for which there is no time
@@ -133,14 +133,15 @@ enum final_outcome builds_finish(struct final_run *);
 bool builds_wanted(const struct final_run *);
 void builds_ahead(struct final_run *, int64_t trial);
 void builds_end_ahead(struct final_run *);
-// final_sanitize.c: runs the final's best candidates under compute-sanitizer before they are called winners. One that
-// does not pass gets a verdict; returns the number of those. The findings become a document of the trial (sanitize.h).
+// final_sanitize.c: runs the final's best candidates under compute-sanitizer before they are called winners. A
+// candidate that does not pass gets a verdict; returns how many did not. The findings become a document of the trial
+// (sanitize.h).
 size_t final_sanitize(struct final_run *, const int64_t *trials, size_t count);
 bool final_sanitizes(const struct final_run *); // whether it is wanted
 // final_errors.c: refuses candidates whose error is too large relative to a library.
 void final_refuse_errors(struct final_run *);
-// final_processes.c: the parts of a final's rounds and the processes that share them. After an answer: true if another
-// part follows, which has then been prepared; false if the answer is now that of all parts.
+// final_processes.c: the parts of a final's rounds and the processes that share them. Called after an answer: returns
+// true if another part follows, which has then been prepared, or false if the answer now combines all parts.
 bool final_continues(struct final_run *);
 void final_reset(struct final_run *); // before another final
 // Sets the time limits of a request, which are the last members to fill in. If time is short, makes the first part of
@@ -163,8 +164,8 @@ void final_keep_binaries(struct final_run *, const struct final_entries *);
 // its entry, for which there must be room.
 bool final_has_current(struct final_run *, const struct final_request *);
 void final_add_current(struct final_run *, struct final_entries *);
-// final_each.c: the steps that differ for objective "each". final_decide_each decides from the entries; false when no
-// set of candidates serves every problem.
+// final_each.c: the steps that differ for objective "each". final_decide_each decides from the entries; returns false
+// if no set of candidates serves every problem.
 int final_begin_each(struct final_run *);
 bool final_decide_each(struct final_run *, const struct final_entries *);
 

@@ -124,7 +124,7 @@ void builds_failed(struct final_run *f, const struct task *t, const char *reason
     }
 }
 
-// Makes one entry of one compiler's builds. For each problem it has the build of the kernel that serves this problem.
+// Makes one entry from one compiler's builds. For each problem it has the build of the kernel that serves this problem.
 static struct final_entry_answer compose(struct final_run *f, const char *compiler)
 {
     const struct final_decision *d = &f->decision;
@@ -187,8 +187,8 @@ static const char *verdict_word(const struct interval *ratio)
     return ratio->low >= 1 / limit && ratio->high <= limit ? BUILDS_SAME : BUILDS_UNDECIDED;
 }
 
-// Compares nvcc's build with NVRTC's by their rounds. Libraries that have times are examined too, since they show
-// whether the device was disturbed.
+// Compares nvcc's build with NVRTC's, based on their times in the rounds. Libraries that have times are examined too,
+// since they show whether the device was disturbed.
 static const char *decide(struct final_run *f, const struct final_entry_answer *nvrtc,
                           const struct final_entry_answer *nvcc, struct interval *ratio, double medians[2],
                           struct error *why)

@@ -18,7 +18,7 @@ struct final_clock {
     int64_t trials;         // number of trials in the mean
     double sanitizer, nvcc; // s that each may take; 0: not wanted
     double energy;          // s to measure it for one entry; 0: not wanted
-    bool energy_decides;    // it is needed for all entries; otherwise it comes last, for winner and baselines
+    bool energy_decides;    // energy is needed for all entries; otherwise it is measured last, for winner and baselines
 };
 
 // The numbers of participants, rounds and processes of a final.
@@ -28,7 +28,7 @@ struct final_size {
 };
 
 double final_clock_left(const struct final_clock *, double now); // until the deadline
-void final_clock_trial(struct final_clock *, double seconds);    // records a valid one
+void final_clock_trial(struct final_clock *, double seconds);    // records a valid trial
 
 // A final's time: the part for energy, if energy decides; the time of the final as planned; the least time possible.
 double final_clock_energy(const struct final_clock *, const struct final_size *);
@@ -36,10 +36,10 @@ double final_clock_planned(const struct final_clock *, const struct final_size *
 double final_clock_least(const struct final_clock *, const struct final_size *);
 // The time kept for the end of a run that has `left` seconds after its set-up.
 double final_clock_reserve(const struct final_clock *, const struct final_size *, double left);
-// The time that the rounds of a final may use now without taking it from the checks that still fit. Below 0: none is
-// left.
+// The time that is available now for the rounds of a final, without taking any from the checks that still fit. Negative
+// if none is left.
 double final_clock_for_rounds(const struct final_clock *, const struct final_size *, double now);
-// The time that measuring energy may use now without taking it from the checks.
+// The time that is available now for measuring energy, without taking any from the checks.
 double final_clock_for_energy(const struct final_clock *, double now);
 // The size of a final for which `left` seconds remain.
 struct final_size final_clock_fit(const struct final_clock *, const struct final_size *, double left);

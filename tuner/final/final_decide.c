@@ -4,17 +4,17 @@
 static const double uncertainty = 0.02;   // probability that some interval of the decision misses
 static const double equal_width = 0.002;  // width of the interval of equals
 static const double tie_limit = 1.01;     // how many times as fast as the winner a tied candidate may be
-static const double resolution = 1.0005;  // of a ratio; smaller differences change between minutes and processes
+static const double resolution = 1.0005;  // for a ratio; smaller differences vary over minutes and between processes
 static const double apart = 1.02;         // processes with medians this far apart have different times
 static const double ratios_apart = 1.005; // processes with medians this far apart have different ratios
 static const double by_chance = 0.005;    // tail of these medians; small, since many pairs are compared
 static const double no_process = 1.2;     // slower by more than processes differ, which is up to 10%
 static const double disturbed = 1.2;      // times an entry's tenth percentile: a launch that took longer was held up
 static const double held_up_most = 0.2;   // share of the rounds of most entries
-static const double held_up_alone = 0.4;  // share of the rounds of one
+static const double held_up_alone = 0.4;  // share of the rounds of one entry
 
 // The finite times of one process, or of all of them; returns how many there are. `of`, unless NULL, gets the process
-// of each.
+// of each time.
 enum { ALL_PROCESSES = -1 };
 
 static size_t times_of(const struct contender *e, int process, double *to, unsigned char *of)
@@ -179,7 +179,7 @@ size_t final_ratio(const struct contender *e, const struct contender *to, struct
     return stats_paired_ratio(e->objectives, to->objectives, e->process, rounds, 0.95, 1, ratio);
 }
 
-// 1: a is lighter, 0: neither, -1: b is.
+// Returns 1 if a is lighter, -1 if b is, and 0 if neither is.
 static int lighter(const struct contender *a, const struct contender *b)
 {
     if (fabs(a->share - b->share) > 1e-9) return a->share < b->share ? 1 : -1;
@@ -192,7 +192,7 @@ static bool races(const struct contender *e)
     return e->candidate && !e->slower && isfinite(e->median);
 }
 
-// The probability with which one bound may miss in this look, the k-th.
+// The probability with which one bound may miss in this look.
 static double tail_of(const struct contender *entries, size_t count, int look)
 {
     double n = 0;
@@ -234,7 +234,7 @@ void final_look(struct contender *entries, size_t count, int look, bool first_pr
     }
 }
 
-// The lightest of those that equal the fastest; if there are several, the one with the lowest time.
+// The lightest of the candidates that equal the fastest one; if there are several, the one with the lowest time.
 static struct contender *choose(struct contender *entries, size_t count, struct contender *fastest, double tail)
 {
     struct contender *chosen = fastest;
@@ -249,8 +249,8 @@ static struct contender *choose(struct contender *entries, size_t count, struct 
     return chosen;
 }
 
-// Compares a candidate with the winner by their rounds. The winner has the lowest time or equals the candidate that
-// has.
+// Compares a candidate with the winner, based on their rounds. The winner has the lowest time, or equals the candidate
+// with the lowest time.
 static void compare(struct contender *e, size_t index, const struct contender *fastest, const struct contender *winner,
                     double tail, struct final_verdict *v)
 {

@@ -1,18 +1,18 @@
 // Decides who wins the final, from its rounds only. There is a winner if any candidate has a time.
 //
-// Rounds are taken in several processes of the GPU worker, since some kernels take one of two times for as long as a
-// process lives. A time is the median over processes of each process's median, and a ratio is computed in the same way
-// from the rounds' paired ratios. A round in which either of the two has no time is not a pair.
+// Rounds are taken in several processes of the GPU worker, since some kernels run at one of two speeds, which does not
+// change within a process. A time is the median over processes of each process's median, and a ratio is computed in the
+// same way from the rounds' paired ratios. A round in which either of the two has no time is not a pair.
 //
 // Bounds of a ratio are order statistics of the rounds' ratios (stats_median_bounds), which assume nothing about their
 // distribution. If two processes disagree on a ratio, rounds are not exchangeable between them, and bounds come from
 // drawing processes first, then rounds (stats_clustered_median).
 //
 // The rounds are looked at repeatedly, and losers leave. Every look could err, so the error probability of 2% is
-// divided among the looks. The k-th gets 1/(k (k+1)) of it, so that any number of looks uses at most all of it (alpha
-// spending, Lan and DeMets, Biometrika 70, 1983, with the union bound in place of the looks' joint distribution).
-// Within a look it is divided equally among all pairs of candidates (Bonferroni's correction). Only one of the two
-// directions of a pair can be wrong, so the bounds are one-sided.
+// divided among the looks. The k-th look gets 1/(k (k+1)) of the total, so that any number of looks uses at most all of
+// it (alpha spending, Lan and DeMets, Biometrika 70, 1983, with the union bound in place of the looks' joint
+// distribution). Within a look, its part is divided equally among all pairs of candidates (Bonferroni's correction).
+// Only one of the two directions of a pair can be wrong, so the bounds are one-sided.
 //
 // The lowest time wins, unless another candidate equals it: the interval of their ratio includes 1 and is narrower than
 // 0.2%. Among equals, the one that uses the smallest share of an SM wins, then the one with the smallest code, then the
@@ -27,11 +27,11 @@ struct contender {
     bool candidate;               // a baseline cannot win
     size_t rounds;                // length of `objectives`
     const double *objectives;     // one per round, NaN where it has no time; borrowed
-    const unsigned char *process; // of each round, from 0; the same list for all entries; NULL: one ran all; borrowed
+    const unsigned char *process; // of each round, from 0; one list for all entries; NULL: a single one; borrowed
     double share;                 // of an SM that one block takes, 0..1
     double code;                  // bytes
     struct interval energy;       // J per execution; 0 or NaN: unknown
-    bool slower;                  // an earlier look has shown that another candidate is faster: it has left
+    bool slower;                  // an earlier look has shown that another candidate is faster: this one has left
     // Filled in by final_examine:
     double median;                               // NaN when no round has a time; such a candidate cannot win
     double process_medians[FINAL_PROCESSES_MAX]; // NaN for a process without a time
@@ -40,35 +40,35 @@ struct contender {
     bool tied; // it is tied with the winner, and is not the winner itself
 };
 
-// How certain the winner is. FASTEST: no other candidate may be as fast. TIED: others may be as fast, or faster by at
-// most 1%. UNDECIDED: another may be faster by more.
+// How certain the winner is. FASTEST: no other candidate may be as fast. TIED: other candidates may be as fast, or
+// faster by at most 1%. UNDECIDED: another may be faster by more.
 enum final_certainty { FINAL_FASTEST, FINAL_TIED, FINAL_UNDECIDED };
 struct final_verdict {
     int64_t winner; // an index; -1: no candidate has a time
     enum final_certainty certainty;
-    double within;        // another may be faster than the winner by at most this share; 0: FINAL_FASTEST
-    size_t rival;         // which one, unless FINAL_FASTEST
+    double within;        // another candidate may be faster by at most this share; 0: FINAL_FASTEST
+    size_t rival;         // that candidate, unless FINAL_FASTEST
     struct error warning; // something else seems to use the device; empty: no sign of it
 };
 
 // Computes medians, and finds entries whose time depends on the process: the medians of two processes are more than 2%
 // apart and their 95% intervals do not overlap, after changes common to all entries (in the clock, for example) are
-// divided out. Sets a warning where launches of most entries, or nearly half of those of one, took over 20% longer than
-// in other rounds.
+// divided out. Sets a warning if launches of most entries, or nearly half of one entry's launches, took over 20% longer
+// than in other rounds.
 void final_examine(struct contender *, size_t count, struct error *warning);
 
 // Calls final_examine. `look`: the number of looks at these rounds, including this one.
 void final_decide(struct contender *, size_t count, int look, struct final_verdict *);
 
-// Changes the verdict to one by energy or, with `product`, by energy times the median time; the lowest wins. Another
-// candidate whose energy, according to the two intervals, may be lower is tied if it is lower by at most 1%.
-// FINAL_FASTEST then means that no other may be lower. False, with nothing changed, where no candidate's energy is
-// known.
+// Bases the verdict on energy or, with `product`, on energy times the median time; the lowest wins. Another candidate
+// whose energy, according to the two intervals, may be lower is tied if it is lower by at most 1%. FINAL_FASTEST then
+// means that no other candidate's may be lower. Returns false, with nothing changed, if no candidate's energy is known.
 bool final_decide_energy(struct contender *, size_t count, bool product, struct final_verdict *);
 
 // A look at the rounds so far. Candidates that are certainly slower than another become `slower`. In the first of
-// several processes, this holds only for those that no other process could make the fastest, as they are slower by more
-// than processes are known to differ. `agree`: the processes are known to agree, so that they are not compared again.
+// several processes, this holds only for candidates that no other process could make the fastest, because they are
+// slower by more than processes are known to differ. `agree`: the processes are known to agree, so that they are not
+// compared again.
 struct final_look {
     bool decided;   // every other candidate is slower than the fastest one, or they are within 1% of each other
     bool libraries; // every baseline is faster or slower than the fastest, or within 1% of it

@@ -17,7 +17,7 @@ bool final_wants_energy(const struct final_run *f)
            f->with.job_answer->energy;
 }
 
-// The trial that wins by the rounds; 0: none.
+// The trial that wins according to the rounds; 0: none.
 static int64_t find_leader(struct final_run *f)
 {
     const struct final_answer *all = f->before;

@@ -23,7 +23,7 @@ struct final_entry_answer *final_find_entry(const struct final_answer *a, int64_
     return NULL;
 }
 
-// The objective of the problems' energies; NaN where one is unknown.
+// Combines the problems' energies by the job's objective; NaN if one of them is unknown.
 static struct interval energy_of(const struct job *job, const struct final_times *const *problems)
 {
     double value[JOB_MAX_PROBLEMS], low[JOB_MAX_PROBLEMS], high[JOB_MAX_PROBLEMS];
@@ -62,7 +62,7 @@ struct contender final_contender(const struct final_run *f, const struct final_e
 }
 
 // Reads the largest share of an SM that a block takes in any stage, and the length of the code. A kernel that needs
-// less of them runs better next to others.
+// less of both runs better next to other kernels.
 static void read_resources(struct final_run *f, int64_t trial_id, struct contender *e)
 {
     struct trial trial;

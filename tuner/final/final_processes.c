@@ -1,8 +1,8 @@
 // The parts of a final's rounds. They are shared by several processes of one GPU's worker, one after another, because
-// some kernels take one of two times for as long as a process lives (final_rounds.h). The first part finds out which
-// candidates pass, and later parts race only these. Each new process verifies them again, and a candidate that fails
-// there is out as well. The answers are combined into one that has all rounds, and the number of each round's process.
-// Candidates that a look finds slower than others leave; they keep their rounds up to then.
+// some kernels run at one of two speeds, which does not change within a process (final_rounds.h). The first part finds
+// out which candidates pass, and later parts race only these. Each new process verifies them again, and a candidate
+// that fails there is out as well. The answers are combined into one that has all rounds, and the number of each
+// round's process. Candidates that a look finds slower than others leave; they keep their rounds up to then.
 #include <assert.h>
 
 #include "tuner/base/clock.h"
@@ -160,7 +160,7 @@ static size_t rounds_of(const struct final_run *f, const struct final_entry_answ
     return e->problem_count ? rounds : 0;
 }
 
-// The number of rounds of the newest answer: that of the entry with the most, since an entry without times is the
+// The number of rounds in the newest answer. The entry with the most rounds counts, since an entry without times is the
 // worker's mistake.
 static size_t rounds_taken(const struct final_run *f)
 {
@@ -224,7 +224,7 @@ static enum final_next look(struct final_run *f, size_t rounds)
     return next;
 }
 
-// Whether there is time for what comes next.
+// Whether there is time for the next step.
 static bool has_time(struct final_run *f, enum final_next next)
 {
     struct final_size size = final_size(f);
@@ -234,7 +234,7 @@ static bool has_time(struct final_run *f, enum final_next next)
     return left > least_part && (planned || f->until - now > least_part);
 }
 
-// Makes f->answer that of all parts.
+// Makes f->answer the combined answer of all parts.
 static bool end_parts(struct final_run *f)
 {
     f->answer = f->before;

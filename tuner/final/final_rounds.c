@@ -42,7 +42,7 @@ enum final_next final_rounds_take(struct final_rounds *r, size_t taken, struct c
     final_look(contenders, count, r->look, first, !another && !r->differ, &found);
     final_examine(contenders, count, &disturbed);
     if (another) r->differ = found.differ;
-    bool elsewhere = another && *disturbed.message && r->process + 1 < r->processes; // the next may not be
+    bool elsewhere = another && *disturbed.message && r->process + 1 < r->processes; // the next one may be undisturbed
     if (first || r->differ || elsewhere) return next_process(r);
     bool decided = found.decided && (found.libraries || r->taken >= r->planned);
     return decided && !*disturbed.message ? FINAL_STOP : next_part(r);

@@ -16,7 +16,7 @@ enum { FINAL_ROUNDS_FACTOR = 16 };
 struct final_rounds {
     int64_t planned, processes;
     bool each;                    // no looks
-    int64_t process, part, taken; // the next part: its process, its number there; the rounds before it
+    int64_t process, part, taken; // the next part: its process, its number in the process; the rounds before it
     int look;                     // number of looks at the rounds so far
     bool differ;                  // processes disagree
 };
@@ -25,6 +25,6 @@ enum final_next { FINAL_STOP, FINAL_NEXT_PART, FINAL_NEXT_PROCESS };
 
 struct final_rounds final_rounds_begin(int64_t planned, int64_t processes, bool each);
 int64_t final_rounds_wanted(const struct final_rounds *); // in the next part
-// Records that `taken` rounds exist by now; `contenders` have all of them. Marks those that are `slower`. Returns the
-// next step.
+// Records that `taken` rounds exist by now; `contenders` have all of them. Marks contenders that are `slower`. Returns
+// the next step.
 enum final_next final_rounds_take(struct final_rounds *, size_t taken, struct contender *contenders, size_t count);

@@ -41,7 +41,7 @@ static const struct record_field found_fields[] = {
     {0}};
 static const struct record found_record = {"what was sanitized", sizeof(struct sanitized_found), found_fields, NULL};
 
-// The document of an earlier final with the same version. New reference, or NULL.
+// The document of an earlier final with the same version of the tools. New reference; NULL if there is none.
 static json_t *known_document(struct final_run *f, const struct task *t)
 {
     struct sanitized_found found;

@@ -11,6 +11,6 @@ struct final_values {
 };
 
 // Uses the results of the store's current environment. `winner`: a trial; `best`: the best objective, s. With too few
-// results, or results of another space, both texts are NULL.
+// results, or results of another space, both strings are NULL.
 struct final_values final_values_find(struct store *, const struct job *, int64_t winner, double best);
 void final_values_release(struct final_values *);

@@ -298,7 +298,7 @@ const struct final_entry *final_fastest_baseline(const struct final *final, size
     return fastest;
 }
 
-// 1000 of one unit are shown as 1 of the next.
+// 1000 of a unit is shown as 1 of the next larger unit.
 static double unit_of(double value, const char *const names[4], const char **name)
 {
     static const double units[] = {1, 1e-3, 1e-6, 1e-9};
@@ -310,7 +310,7 @@ static double unit_of(double value, const char *const names[4], const char **nam
 
 static const char *const second_names[] = {"s", "ms", "us", "ns"}, *const joule_names[] = {"J", "mJ", "uJ", "nJ"};
 
-// Four digits; times are measured to a thousandth at best.
+// Shows four digits, since times are measured to a thousandth at best.
 static int decimals(double value)
 {
     return value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;

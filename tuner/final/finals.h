@@ -1,5 +1,5 @@
-// The document of a final in the store. Its kind is "final", "open_final" for one that is not decided, or "builds" for
-// the race of the winner's builds (tuner/store/builds.h).
+// The document of a final in the store. Its kind is "final", "open_final" for a final that is not decided, or "builds"
+// for the race of the winner's builds (tuner/store/builds.h).
 //
 // A stored final is read, checked, and turned into medians, intervals and paired ratios.
 //
@@ -16,7 +16,7 @@
 
 // The document -------------------------------------------------------------------------------------------------------
 
-// Facts about a kernel that the header's selector needs; unknown: at_once is 0.
+// Facts about a kernel that the header's selector needs. If they are unknown, at_once is 0.
 struct final_selector {
     const char *stage; // its heaviest launch
     int64_t at_once;   // the blocks of that launch that the device can hold
@@ -26,13 +26,13 @@ struct final_selector {
 struct final_decision {
     int64_t rounds, winner; // a trial
     const int64_t *ties;    // trials that are tied with the winner
-    // Objective each: the trials chosen; for each problem, an index into them and how much slower that one is than the
-    // fastest; and for each kernel, the facts that select it.
+    // With objective each: the chosen trials; for each problem, the index of its trial and how much slower that trial
+    // is than the fastest one; and for each kernel, the facts that select it.
     const int64_t *kernels, *dispatch;
     const double *regret;
     const struct final_selector *selector;
     const char *certainty; // "fastest", "tied", "undecided"; "": several kernels, or an older version
-    double within;         // another may be faster than the winner by at most this share; 0: none
+    double within;         // another candidate may be faster by at most this share; 0: none
     const char *minimize;  // "energy", "energy*time": the basis of the decision and of `certainty`; "": time
     const char *warning;   // something else seems to have used the device
     const char *reason;    // for an open final: why it was not the last
@@ -43,7 +43,7 @@ struct final_entry_document {
     struct final_entry_answer answer;
     const double *process_medians; // medians of the objective, s; NULL where one process took all rounds
     size_t process_count;
-    bool by_process; // it has one of two times, depending on the process that runs it
+    bool by_process; // its time depends on the process that runs it
     int64_t same_as; // for the current kernel: the candidate whose rounds these are; 0: it has its own
 };
 
@@ -85,7 +85,7 @@ struct final_entry {
     int64_t launches_judged, sizes_verified;
     struct final_problem *problems;
     struct interval ratio;         // for a baseline: geometric mean over the problems
-    bool by_process;               // it has one of two times, depending on the process that runs it
+    bool by_process;               // its time depends on the process that runs it
     size_t process_count;          // 0 where one process ran all rounds
     const double *process_medians; // medians of the objective, s
 };
@@ -119,7 +119,7 @@ const struct final_entry *final_choice(const struct final *, size_t problem);
 // The facts that select a kernel; NULL: unknown.
 const struct final_selector *final_selector(const struct final *, size_t kernel);
 // The median of the rounds that have a time, with its interval. *used becomes their number. `process` is the process of
-// each round; NULL: one ran all.
+// each round; NULL: one process ran all.
 struct interval final_median(const struct final_times *, const unsigned char *process, uint64_t seed, size_t *used);
 // The baseline with the smallest ratio to the entry chosen for a problem; NULL if no baseline has a ratio.
 const struct final_entry *final_fastest_baseline(const struct final *, size_t problem);

@@ -1,5 +1,5 @@
-// The gate for continuous integration: on every tuned problem of a final, including those held back, the
-// winner must be at least so many times as fast as the fastest baseline there.
+// The gate for continuous integration: on every tuned problem of a final, including those held back, the winner must be
+// faster than the fastest baseline by at least a given factor.
 #pragma once
 
 #include "tuner/final/finals.h"
@@ -9,6 +9,6 @@ struct gate {
     bool lower;    // the interval's lower bound must pass, not only the ratio
 };
 
-// A line for a job whose results are not verified, or for each problem that is below or has no ratio to any library:
-// "sweetspot: gate: <where>: ...". Returns how many there are.
+// Prints a line "sweetspot: gate: <where>: ..." for a job whose results are not verified, or for each problem whose
+// ratio is too low or unknown. Returns the number of lines.
 size_t gate_check(const struct gate *, const struct final *, const struct job *, const char *where, FILE *);

@@ -24,7 +24,8 @@ enum {
     TOLD_FROM = 1 << 20,     // bytes; larger files are reported at the start, so that they are not sent again
     LONGEST_SLEEP = 1000,    // ms
 };
-// Most bytes of reported files. They are read first, since only those with the right content are reported.
+// The most bytes that all reported files may have. They are read first, since only files with the correct content are
+// reported.
 static const int64_t REPORTED_MOST = (int64_t)4 << 30;
 static const double poll_every = 1; // s between polls for workers that are stopped
 
@@ -39,7 +40,7 @@ struct agent {
     size_t worker_count;
     struct node_worker *workers;
     json_t *sent; // files of this node that the driver has: path -> hash
-    json_t *used; // files of the cache with the right content: name -> result of stat(2)
+    json_t *used; // files of the cache with the correct content: name -> result of stat(2)
     bool over;
 };
 

@@ -42,7 +42,7 @@ int node_file_hash(const char *path, char hash[HASH_TEXT_SIZE], int64_t *size, s
     return failed ? error_prefix(err, "'%s'", path) : 0;
 }
 
-// The bytes of a small file. NULL if it has become shorter.
+// Reads the bytes of a small file. Returns NULL if the file has become shorter.
 static char *read_small(int fd, size_t size)
 {
     char *bytes = memory_new(size + 1, 1);

@@ -9,7 +9,7 @@ enum {
     NODE_FILE_MOST = 1 << 30,      // most bytes of a file that an agent sends: a cubin or a library
 };
 
-// The name of a file with this content, relative to the cache: "files/ab/ab12...cubin". The extension is that of
+// The name of a file with this content, relative to the cache: "files/ab/ab12...cubin". The extension is taken from
 // `path`. malloc'ed.
 char *node_file_name(const char *path, const char hash[HASH_TEXT_SIZE]);
 // The hash and the size of a regular file. Returns -1 with a message on failure.

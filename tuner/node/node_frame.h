@@ -39,12 +39,13 @@ struct frame {
     size_t size;
 };
 
-// Reads the available bytes, up to a limit, so that they are processed before more are read. False at the end of the
-// pipe.
+// Reads the available bytes, up to a limit, so that they are processed before more are read. Returns false at the end
+// of the pipe.
 bool frame_read(struct byte_queue *, int fd);
-// The next complete frame: 1; 0: none yet; -1: the bytes are not a frame.
+// Gets the next complete frame. Returns 1, 0 if there is none yet, or -1 if the bytes are not a frame.
 int frame_next(struct byte_queue *, struct frame *, struct error *);
-// The next line, before the first frame: 1 with a text that lives until the next call; 0: none yet; -1: it is too long.
+// Gets the next line before the first frame. Returns 1 with a string that lives until the next call, 0 if there is none
+// yet, or -1 if the line is too long.
 int frame_next_line(struct byte_queue *, char **line);
 
 struct frame_item;

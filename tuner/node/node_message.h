@@ -6,8 +6,8 @@
 #include "tuner/base/record.h"
 #include "tuner/node/node_frame.h"
 
-// The greeting of an agent, which describes it and its node: a line that begins with a word that occurs in no banner,
-// followed by the protocol's version and an object.
+// The greeting of an agent, which describes the agent and its node: one line with a word that occurs in no banner, the
+// protocol's version, and an object.
 //
 //     sweetspot-node 1 {"version":"0.1","program":"<hash of all programs>","host":"gpu07","cores":32}
 #define NODE_GREETING "sweetspot-node "
@@ -67,5 +67,5 @@ union node_message {
 
 // Queues the message of this type, which is one of the structs above.
 void node_message_put(struct frame_writer *, enum frame_type, uint32_t channel, const void *message);
-// Reads a frame's message; nothing for a type without a message. Returns -1 with an error if it is malformed.
+// Reads a frame's message. Does nothing if the type has no message. Returns -1 with an error if it is malformed.
 int node_message_read(const struct frame *, union node_message *, struct arena *, struct error *);

@@ -60,7 +60,7 @@ static void carry_lines(struct node_worker *w, struct frame_writer *out, const c
     byte_queue_clear(&w->line);
 }
 
-// Forwards one of its pipes, and closes it at its end.
+// Forwards the output of one of the worker's pipes, and closes the pipe at its end.
 static void carry(struct node_worker *w, int *fd, enum frame_type type, struct frame_writer *out,
                   node_line_visitor *visit, void *user)
 {

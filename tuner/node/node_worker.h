@@ -31,7 +31,7 @@ void node_worker_io(struct node_worker *, struct frame_writer *, bool reads, dou
                     void *user);
 // Sends FRAME_STATE if the process was stopped or continued.
 void node_worker_check(struct node_worker *, struct frame_writer *);
-// Kills it and its group, without waiting, as a process that is inside a device driver may take long to end. `ended` is
-// set later.
+// Kills the worker and its group, without waiting, as a process that is inside a device driver may take long to end.
+// `ended` is set later.
 void node_worker_kill(struct node_worker *);
 void node_worker_release(struct node_worker *); // kills it and waits

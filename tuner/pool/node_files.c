@@ -10,8 +10,8 @@
 #include "tuner/protocol/compile_message.h"
 #include "tuner/source/source.h"
 
-// Members that are files in any object. "files" is an object whose members are files, and "cache" is a folder to write
-// to.
+// Members that are files, whatever object they are in. "files" is an object whose members are files, and "cache" is a
+// folder to write to.
 static const char *const file_members[] = {"cubin", "support", "ceilings", "path", "library", "built", NULL};
 // Settings objects, which name no files ("cache" has values such as "cold" there).
 static const char *const settings_members[] = {"measure", "verify", NULL};
@@ -81,7 +81,7 @@ static void name_tree(const struct source *s, char hash[HASH_TEXT_SIZE])
     hash_finish(h, hash);
 }
 
-// Sends a file with this text, unless the node has it. Takes the name.
+// Sends a file with this content, unless the node has it already. Takes the name.
 static void send_text(struct node_link *l, char *name, const char *text)
 {
     char hash[HASH_TEXT_SIZE];
@@ -164,7 +164,7 @@ json_t *node_files_place(struct node_link *l, json_t *request)
     return own;
 }
 
-// The path on this machine of a file that a node names. NULL with a message on failure.
+// The path on this machine of a file that a node names. Returns NULL with a message on failure.
 static char *found(struct node_link *l, const char *path, struct error *why)
 {
     if (!l->files.shared) {

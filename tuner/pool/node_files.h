@@ -1,6 +1,6 @@
 // Files that requests name, for nodes that cannot see the driver's files. The files that a request needs are sent ahead
 // of it, once per node, and identified by content. In the request, the driver's paths are replaced by the node's. A
-// table here says which members are paths.
+// table in node_files.c lists the members that are paths.
 #pragma once
 
 #include "tuner/pool/node_link.h"

@@ -6,7 +6,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/node/node_message.h"
 
-static const double gap = 2; // s between looks, above which the driver was silent, not the node
+static const double gap = 2; // s between polls; if more time has passed, the driver was silent, not the node
 
 extern char **environ;
 
@@ -175,7 +175,7 @@ static void end_file(struct node_link *l)
 static void begin_file(struct node_link *l, const struct node_file *file)
 {
     struct error err;
-    if (file->size > NODE_FILE_MOST || ++l->files.unnamed > NODE_MOST_CORES) { // a compiler sends one at a time
+    if (file->size > NODE_FILE_MOST || ++l->files.unnamed > NODE_MOST_CORES) { // a compiler sends one file at a time
         node_link_stop(l, true,
                        file->size > NODE_FILE_MOST ? "it sends a file of %" PRId64 " bytes"
                                                    : "it sends files that no answer names, the last of %" PRId64

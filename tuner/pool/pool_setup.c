@@ -61,7 +61,7 @@ static int choose_workers(struct worker_pool *p, struct error *err)
     return 0;
 }
 
-// A worker's hello, if the worker is of this build. One that dies meanwhile is restarted.
+// Gets a worker's hello, if the worker is of this build. A worker that dies meanwhile is restarted.
 static json_t *greet(struct worker_pool *p, struct pool_slot *slot, struct error *err)
 {
     struct worker *w = &slot->worker;
@@ -314,7 +314,7 @@ static int find_first_gpu(struct worker_pool *p, struct error *err)
     }
 }
 
-// Hands the job to the first GPU worker. One that dies meanwhile is restarted.
+// Hands the job to the first GPU worker. If the worker dies meanwhile, it is restarted.
 static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
 {
     struct pool_slot *slot = NULL;

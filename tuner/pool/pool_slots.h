@@ -5,14 +5,14 @@
 #include "tuner/pool/worker_pool.h"
 
 // A worker may fail three times in a row to become ready. If it was killed from outside, the machine may still be fine,
-// so that counts less.
+// so this counts less.
 enum { POOL_HELLO_TIMEOUT = 120, POOL_FAILED_STARTS = 3 * ENDED_MOST };
 static inline int pool_start_weight(bool outside)
 {
     return outside ? 1 : ENDED_MOST;
 }
 
-// Adds a slot; takes the texts.
+// Adds a slot; takes the strings.
 void pool_add_gpu(struct worker_pool *, size_t node, char *name, char *device);
 void pool_add_compiler(struct worker_pool *, size_t node, char *name);
 // Whether some slot compiles, or may do so after its greeting.
@@ -26,7 +26,8 @@ json_t *pool_compiler_hello(const struct worker_pool *);
 void slot_set_uuid(struct pool_slot *, const json_t *device);
 void slot_forget_head(struct pool_slot *); // removes the head of its queue
 void pool_release_slots(struct worker_pool *);
-// The exit status and the message for a worker that refuses its set-up; the machine or the job is the reason.
+// Returns the exit status, and writes the message, for a worker that refuses its set-up because of the machine or the
+// job.
 int pool_refusal(const json_t *answer, struct error *);
 // Whether an answer reports that one of the job's baselines, a program, has crashed its worker. If so, workers that are
 // set up from now on do not call it.
@@ -43,9 +44,9 @@ bool pool_next_of(struct worker_pool *, struct pool_slot *, double now, struct p
 // Looks for workers that are stopped (SIGSTOP), if that is due.
 void pool_poll_stops(struct worker_pool *, double now);
 
-// The nodes of `--pool`. Each has an agent, which is started, greeted, and restarted with growing delays when it was
-// lost. A node that refuses (a different program version, a full disk) or that failed too often is disabled, which is
-// reported. The list is read again periodically, so nodes can join and leave. An agent's clock is never used.
+// The nodes of `--pool`. Each has an agent, which is started, greeted, and restarted with increasing delays after it
+// was lost. A node that refuses (a different program version, a full disk) or that failed too often is disabled, which
+// is reported. The list is read again periodically, so nodes can join and leave. An agent's clock is never used.
 enum node_compilers { COMPILERS_UNKNOWN, COMPILERS_GREETED, COMPILERS_GOOD, COMPILERS_REFUSED };
 
 struct pool_node {
@@ -72,7 +73,7 @@ void pool_nodes_serve(struct worker_pool *);
 // Whether no node of the list has a GPU for the run, or no node has a compiler. `why` lists all reasons.
 bool pool_nodes_unusable(const struct worker_pool *, struct error *why);
 // Whether to stop waiting for a node with a missing "GPU" or "compiler", and why: no node can have one, or the pool's
-// timeout is over. *since: time of the first call, 0 before.
+// timeout has passed. *since: time of the first call, 0 before.
 bool pool_nodes_give_up(const struct worker_pool *, const char *missing, double *since, struct error *why);
 void pool_node_disable(struct worker_pool *, size_t node, const char *why);
 // A worker on a node has answered a request that it was not given (event->why has the details). The request that it was
@@ -83,14 +84,15 @@ void pool_node_foreign(struct worker_pool *, size_t node, struct pool_event *);
 bool pool_gpu_refuses_job(struct worker_pool *, size_t gpu);
 // Takes the number of GPUs from a GPU worker's hello. The other GPUs get slots later, in pool_nodes_serve.
 void pool_node_count_gpus(struct worker_pool *, size_t gpu, const json_t *hello);
-// A compiler has sent its greeting. The node compiles if its compiler is the same as the first one.
+// A compiler has sent its greeting. The node is used for compiling if its compiler is the same as the first one.
 void pool_node_greeted(struct worker_pool *, size_t node, const json_t *hello);
 // The greeting failed. It is tried again, or the node's compilers are refused.
 void pool_node_not_greeted(struct worker_pool *, size_t node, const char *why);
-// Another slot whose worker runs on the GPU that this one's hello names, or NULL: two on one GPU slow each other down.
+// Another slot whose worker runs on the GPU that this hello names; NULL if there is none. Two workers on one GPU slow
+// each other down.
 const struct pool_slot *pool_gpu_twin(const struct worker_pool *, size_t gpu, const json_t *hello);
-// Whether a GPU cannot be used: it is not of the model that the user wants or, on a node, it has another model or
-// driver than the first one or is in the run already. It is then disabled.
+// Disables a GPU that cannot be used, and returns whether it did. Such a GPU is not of the model that the user wants
+// or, on a node, differs from the first GPU in model or driver or is in the run already.
 bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);
 // Seconds that a run waits for a GPU when it has none.
 double pool_timeout(void);

@@ -40,7 +40,8 @@ __attribute__((sentinel)) static void add_words(struct node_spec *n, ...)
     va_end(words);
 }
 
-// Adds the agent with its options. `program`: its path on the node; NULL: the same path as here, or the environment's.
+// Adds the agent with its options. `program`: its path on the node; NULL: the same path as here, or the path from the
+// environment.
 static void add_agent(struct node_spec *n, const struct pool_request *request, const char *program, bool is_private)
 {
     text_list_add(&n->command,

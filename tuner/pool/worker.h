@@ -10,9 +10,9 @@
 #include "tuner/base/clock.h"
 #include "tuner/pool/node_link.h"
 
-// In seconds: WORKER_LONGEST_STOP, after which a stopped worker (SIGSTOP) is replaced; WORKER_OVERSLEPT, how much too
-// long the driver has slept if it, and probably its workers, were suspended; WORKER_POLL, between looks for stopped
-// workers.
+// In seconds: WORKER_LONGEST_STOP, after which a stopped worker (SIGSTOP) is replaced; WORKER_OVERSLEPT, how much
+// longer than intended the driver must have slept to conclude that it, and probably its workers, were suspended;
+// WORKER_POLL, between looks for stopped workers.
 enum { WORKER_LONGEST_STOP = 10, WORKER_OVERSLEPT = 2, WORKER_POLL = 1 };
 
 // Why worker_wait came back without an answer.
@@ -74,5 +74,5 @@ void worker_release(struct worker *); // kills and frees it
 // with a message on failure.
 json_t *worker_ask(struct worker *, json_t *request, double seconds, struct error *);
 // The same for a request that was sent already. Time in which worker or driver are stopped does not count. A worker
-// that stays stopped is killed and counts as died.
+// that stays stopped is killed and counts as dead.
 json_t *worker_wait(struct worker *, int64_t id, double seconds, struct error *);

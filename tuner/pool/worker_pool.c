@@ -60,7 +60,7 @@ static bool slot_waits(const struct pool_slot *slot)
 }
 
 // Time in which the driver was suspended (a paused container, a sleeping laptop) does not count for any worker (`all`).
-// Time in which a worker itself is stopped does not count for it, but one that stays stopped is given up.
+// Time in which a worker itself is stopped does not count for it, but a worker that stays stopped is given up.
 static void allow_for_pauses(struct worker_pool *p, double seconds, bool all)
 {
     for (size_t i = 0; i < p->gpu_count + p->compiler_count; i++) {

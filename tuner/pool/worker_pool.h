@@ -20,7 +20,7 @@ enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
 struct pool_sent {
     int64_t id;
     json_t *request; // for checking the answer
-    double timeout;  // s, from when it is at the head
+    double timeout;  // s, counted from when it reaches the head
 };
 
 // A place for a worker: a compiler, which has one request at a time, or a GPU worker.
@@ -32,7 +32,7 @@ struct pool_slot {
     size_t queued;
     struct pool_sent *queue;
     double deadline;   // of the set-up or of the head of the queue
-    double stopped;    // s that it was seen stopped (SIGSTOP) during its current request, which do not count
+    double stopped;    // s for which it was seen stopped (SIGSTOP) during its current request; they do not count
     int failed_starts; // in a row, weighted (pool_slots.h)
     bool dead;         // its pipe is closed; `death` says why
     struct error death;
@@ -75,18 +75,18 @@ struct worker_pool {
     char *replay_file, *gpu_program, *compile_program;
     size_t gpu_count, compiler_count;
     struct pool_slot *gpus, *compilers;
-    // The first workers' answers to hello; the texts are borrowed from `hello` and `compiler_hello`.
+    // The first workers' answers to hello; the strings are borrowed from `hello` and `compiler_hello`.
     struct {
         json_t *hello, *compiler_hello;
         const char *device_name, *arch, *driver, *compiler;
-        const char *no_counters; // why the first GPU worker has no hardware counters; NULL: it has
+        const char *no_counters; // why the first GPU worker has no hardware counters; NULL: it has them
         struct device_limits limits;
         int64_t memory; // free on the device, bytes
     } first;
     const json_t *recorded, *recording; // for a replay: the space's facts, and their source
     json_t *job_request;                // the set-up of every GPU worker
     double polled;                      // when workers were last polled; 0: never
-    size_t first_gpu, first_compiler;   // those that are asked during set-up
+    size_t first_gpu, first_compiler;   // the workers that are asked during set-up
     struct {
         size_t node_count;
         struct pool_node **nodes;
@@ -99,11 +99,11 @@ struct worker_pool {
     size_t next; // where pool_next continues: among the GPU workers, then the compilers
 };
 
-// Starts the first compiler and the first GPU worker and waits for their answers to hello. 0, or an exit status
+// Starts the first compiler and the first GPU worker and waits for their answers to hello. Returns 0, or an exit status
 // with a message. The caller releases in either case.
 int pool_open(struct worker_pool *, const struct pool_settings *, struct error *);
-// For a pool that was opened a while ago: reads the device's free memory again. -1 with a message if the GPU worker
-// does not answer.
+// For a pool that was opened a while ago: reads the device's free memory again. Returns -1 with a message if the GPU
+// worker does not answer.
 int pool_refresh(struct worker_pool *, struct error *);
 // Opens a pool of compilers only, one per core, all named "compiler". None of them is started yet.
 void pool_open_compilers(struct worker_pool *);
@@ -120,22 +120,23 @@ int pool_ask_compilers(struct worker_pool *, json_t *const *requests, size_t cou
                        size_t *which, struct error *);
 json_t *pool_ask_gpu(struct worker_pool *, json_t *request, double seconds, struct error *);
 // Sets the first GPU worker up for a job (takes the request), waits for its answer, and keeps the request for the
-// others. 0, or an exit status with a message.
+// others. Returns 0, or an exit status with a message.
 int pool_set_up(struct worker_pool *, json_t *request, json_t **answer, struct error *);
 
-// Replaces the first GPU worker by one with the same set-up, and waits for it. 0, or an exit status with a message.
+// Replaces the first GPU worker by one with the same set-up, and waits for it. Returns 0, or an exit status with a
+// message.
 int pool_set_up_again(struct worker_pool *, struct error *);
 
 // Whether requests can go to this compiler: its node is up and has the same compiler as the others.
 bool pool_compiler_usable(const struct worker_pool *, size_t compiler);
-bool pool_gpu_usable(const struct worker_pool *, size_t gpu); // or will be, when its worker is set up
+bool pool_gpu_usable(const struct worker_pool *, size_t gpu); // usable now, or once its worker is set up
 // Takes a GPU out of use, and reports that.
 void pool_gpu_disable(struct worker_pool *, size_t gpu, const char *why);
 char *pool_gpu_host(const struct worker_pool *, size_t gpu); // the machine it is in; malloc'ed
-// Its slot's name, its uuid, its host and its node (null: the driver's own machine), for documents. A new reference.
+// The GPU's slot name, uuid, host and node (null: the driver's own machine), for documents. A new reference.
 json_t *pool_gpu_identity(const struct worker_pool *, size_t gpu);
-// A compiler cannot work on its machine (because of a full disk, for example): its node is disabled. Returns false for
-// a compiler on the driver's machine.
+// For a compiler that cannot work on its machine (because of a full disk, for example): disables its node. Returns
+// false for a compiler on the driver's machine.
 bool pool_refuse_compiler(struct worker_pool *, size_t compiler, const char *reason);
 
 // The name of a node, NULL for POOL_HERE; whether the node is up.
@@ -150,8 +151,8 @@ int pool_start_gpus(struct worker_pool *, struct error *);
 
 // Sends a request (takes it), to be answered within `seconds`. The GPU must be ready.
 void slot_send(struct pool_slot *, json_t *request, double seconds);
-// The same for a compiler, which must be idle. It is started first if it is not running; -1 with a message if that
-// fails.
+// The same for a compiler, which must be idle. It is started first if it is not running; returns -1 with a message if
+// that fails.
 int pool_send_compiler(struct worker_pool *, size_t compiler, json_t *request, double seconds, struct error *);
 // Ends a worker and drops its queue. pool_start_gpus and pool_send_compiler start another.
 void slot_stop(struct pool_slot *);
@@ -161,7 +162,7 @@ enum pool_event_kind {
     POOL_GPU_ANSWER,      // to the head of its queue
     POOL_GPU_LOST,        // killed or dead, its queue is lost; pool_start_gpus starts another
     POOL_COMPILER_ANSWER, // to its request
-    POOL_COMPILER_LOST,   // its request is lost with it; restarted when it gets the next
+    POOL_COMPILER_LOST,   // its request is lost with it; it is restarted for the next one
     POOL_FAILED,          // workers cannot be started or set up, or are incompatible: the run has to end
 };
 

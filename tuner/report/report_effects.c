@@ -27,7 +27,7 @@ static double quantile(const double *sorted, size_t n, double q)
 }
 
 // The figures for each value of a parameter. `times`, which has room, gets all times by value, ascending within each.
-// logs: of the times in order.
+// `logs`: the logarithms of the times in order.
 static struct by_value *gather(const struct trial_table *t, size_t p, const double *logs, double *times)
 {
     size_t count = t->parameters[p].count;

@@ -1,7 +1,7 @@
 // The newest final: the winner, its margin, the baselines, and the times of the others.
 //
-// The verdict compares the winner with the fastest library, by the interval of the paired ratio (its time over the
-// winner's).
+// The verdict compares the winner with the fastest library, based on the interval of the paired ratio (the library's
+// time over the winner's).
 #include "tuner/report/report_parts.h"
 #include "tuner/trial/trial_field.h"
 
@@ -21,7 +21,7 @@ static const char *verdict_of(const struct interval *ratio)
     return "undecided";
 }
 
-// The objective of the problems' medians and of the ends of their intervals.
+// Combines the problems' medians, and the ends of their intervals, by the objective.
 static struct interval time_of(const struct result *r, const struct final *final, const struct final_entry *entry)
 {
     double value[JOB_MAX_PROBLEMS], low[JOB_MAX_PROBLEMS], high[JOB_MAX_PROBLEMS];
@@ -36,7 +36,7 @@ static struct interval time_of(const struct result *r, const struct final *final
     return (struct interval){result_objective(r, value), result_objective(r, low), result_objective(r, high)};
 }
 
-// The objective of the problems' energies, J; NaN where one is unknown.
+// Combines the problems' energies (J) by the objective; NaN if one of them is unknown.
 static double joules_of(const struct result *r, const struct final_entry *entry, bool *limited)
 {
     double joules[JOB_MAX_PROBLEMS];

@@ -1,4 +1,4 @@
-// Shared by the parts of a RESULT (docs/json.md describes its shape). Functions that make JSON give a new reference.
+// Shared by the parts of a RESULT (docs/json.md describes its shape). Functions that make JSON return a new reference.
 #pragma once
 
 #include "tuner/base/hash_index.h"
@@ -31,7 +31,7 @@ struct trial_table {
     struct string_pool words; // reasons, with every number replaced by #
     struct tried_parameter *parameters;
     size_t timed;  // number of trials with a time
-    size_t *order; // these, fastest first
+    size_t *order; // indices of these trials, fastest first
 };
 
 // Reads the current environment of the store. Returns -1 with a message on failure.
@@ -83,20 +83,20 @@ struct result {
     size_t problem_count, tuned_count; // the tuned ones come first
     struct report_problem *problems;
     bool job_fits;  // the job has the same tuned problems, so its objective applies
-    size_t best;    // its index in the table; SIZE_MAX: none
+    size_t best;    // index of the best trial in the table; SIZE_MAX: none
     json_t *device; // document; NULL: none
 };
 
 // The newest document of a kind in the environment, or NULL.
 json_t *result_document(const struct result *, const char *kind, double *when);
-// The objective of the problems' times (s): the job's if it fits, otherwise the geometric mean.
+// Combines the problems' times (s) by the job's objective if the job fits, otherwise by the geometric mean.
 double result_objective(const struct result *, const double *times);
 
-// Names the problems by the fastest trial, or by the job if none was measured (result_problems.c).
+// Takes the problems' names from the fastest trial, or from the job if none was measured (result_problems.c).
 int result_read_problems(struct result *, struct error *);
 json_t *result_problems(const struct result *);
 
-// How the best improved over time and evaluations (run_times.c).
+// How the best time improved over time and evaluations (run_times.c).
 json_t *report_progress(const struct result *);
 
 // Importance and times by value (report_effects.c).

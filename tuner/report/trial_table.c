@@ -1,9 +1,9 @@
 // All trials of an environment, with the figures that a report counts, sorts and draws, in about thirty bytes per trial
 // plus its values.
 //
-// Configurations are parsed from their texts, so that a store can be read without its job file, or with one that
-// has changed since. A parameter has the values that were tried: numbers in ascending order, followed by words. If it
-// has more than REPORT_GROUPS values, consecutive values form groups with about as many trials each.
+// Configurations are parsed from their stored strings, so that a store can be read without its job file, or with one
+// that has changed since. A parameter has the values that were tried: numbers in ascending order, followed by words. If
+// it has more than REPORT_GROUPS values, consecutive values form groups with about as many trials each.
 #include <ctype.h>
 
 #include "tuner/report/report_parts.h"

@@ -8,7 +8,7 @@ struct checked_gpu {
     char *uuid;             // of the device that these facts are about
     int64_t *ids;           // of valid trials since it last agreed with the others
     size_t id_count;        // length of `ids`
-    size_t before_check;    // number of them that are older than its newest check
+    size_t before_check;    // number of `ids` that are older than its newest check
     int failures;           // failed checks in a row
     int64_t checks, trials; // checks in all; trials with a time
     double ratio;           // its newest check over the standard; NaN: unknown

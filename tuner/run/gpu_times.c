@@ -32,7 +32,7 @@ static bool is_compared(const struct gpu_times_of *g)
     return g->count && !g->out;
 }
 
-// False if there is nothing to compare with.
+// Returns false if there is nothing to compare with.
 static bool find_standard(const struct gpu_times *t, struct interval *standard)
 {
     autofree double *values = memory_new(3 * t->count, sizeof *values);
@@ -52,7 +52,7 @@ static bool find_standard(const struct gpu_times *t, struct interval *standard)
 }
 
 // The deviation of the difference between the logarithms of two successive times of one GPU; 0 if there are none. For
-// the judged GPU only times that differed count, since the step to them is under judgement.
+// the judged GPU, only steps between its newest, differing times count, since the step to these is being judged.
 static double deviation(const struct gpu_times *t, const struct gpu_times_of *judged)
 {
     autofree double *apart = memory_new(GPU_TIMES_KEPT * t->count, sizeof *apart);

@@ -1,7 +1,7 @@
 // Whether the GPUs of a run take the same time for the same candidate, the reference. Pure: times are passed in.
 //
-// A GPU's time is compared with the *standard*: the median over the GPUs that are compared, or, where there are two,
-// the first one's, since with two it is unknown which one is unusual. It differs where
+// A GPU's time is compared with the *standard*: the median over the GPUs that are compared or, if there are two, the
+// first GPU's time, since with two it is unknown which of them is unusual. A GPU differs if
 //
 //     - the intervals of its newest time and of the standard do not overlap, and
 //     - the logarithm of their ratio is larger than GPU_TIMES_LIMIT deviations of the difference between two times

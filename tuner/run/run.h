@@ -1,6 +1,6 @@
 // Private to tuner/run: the state of one run, and the parts that carry out the policy's decisions (policy.h) on the
 // workers of the pool (worker_pool.h). task.h describes the life of a task. The search, the comparison of GPUs,
-// watching, the final and the display have structs of their own and take only those.
+// watching, the final and the display each have their own struct, and their functions take nothing else of the run.
 //
 // Invariants: a result is reported to the strategy only after its trial is committed; a dead or late worker fails only
 // the request at the head of its queue.
@@ -107,7 +107,7 @@ void run_add_proposal(struct run *, const uint16_t *config); // adds a trial; th
 // The answer, if there is one, points into `memory`, whose ownership is taken.
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const struct trial_answer *answer,
                 struct arena *memory);
-// Commits all that have ended, in one transaction; then reports them, and frees their tasks or queues them for
+// Commits all trials that have ended, in one transaction. Then reports them, and frees their tasks or queues them for
 // counting.
 void run_commit_all(struct run *);
 void run_commit_counters(struct run *, struct task *, const struct counted_trial *); // NULL: it has none

@@ -95,7 +95,7 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
     }
 }
 
-// Finds the best again after `count` valid trials of a disabled GPU have become slow.
+// Finds the best again after `count` valid trials of a disabled GPU got the verdict `slow`.
 static void demote(struct run *r, size_t count)
 {
     struct error err;

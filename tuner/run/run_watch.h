@@ -27,7 +27,7 @@ const char *usage_state_text(enum usage_state); // "setting up"
 
 struct worker_usage {
     enum usage_state state;
-    double born, since, seen; // s: when first seen; when this state began; accounted for until then
+    double born, since, seen; // s: when first seen; when this state began; time up to which all is accounted for
     double seconds[USAGE_STATES];
     int64_t done, failed;                 // requests that were answered or ended the worker; how many gave no result
     int64_t restarts;                     // the worker died or was killed
@@ -35,14 +35,15 @@ struct worker_usage {
 };
 
 void usage_init(struct worker_usage *, double now); // starting
-// Accounts for the time until now, and sets the state from then on. Time does not run backwards: a `now` that is
-// earlier than the last one is replaced by it.
+// Accounts for the time until now, and sets the state from then on. A `now` that is earlier than the last one is
+// replaced by the last one.
 void usage_enter(struct worker_usage *, enum usage_state, double now);
-// Moves so many seconds of its last busy time to idle, because its answer waited to be read.
+// Moves this many seconds of the worker's last busy time to idle, because its answer waited to be read.
 void usage_pending_answers(struct worker_usage *, double seconds);
 bool usage_is_busy(enum usage_state);
 double usage_busy_seconds(const struct worker_usage *);
-// The busy share of the time from when it was first seen until the last usage_enter. NaN: no time has passed.
+// The share of time in which the worker was busy, from when it was first seen to the last usage_enter. NaN: no time has
+// passed.
 double usage_share(const struct worker_usage *);
 
 enum watch_phase { WATCH_SETTING_UP, WATCH_SEARCH, WATCH_FINAL, WATCH_PHASES };
@@ -55,11 +56,11 @@ struct watched_workers {
 // Seconds since the run began.
 struct busy_sums {
     double all, driver;          // all time; time in which the driver did not wait
-    double gpus, measuring;      // GPU time: all; with a candidate, without its answer's wait
+    double gpus, measuring;      // GPU time: all; with a candidate, except while its answer waited
     double compilers, compiling; // time of available compilers: all; busy
 };
 
-// The shares of the search's time in which they were busy; NaN where unknown.
+// The shares of the search's time in which GPUs, compilers and the driver were busy; NaN if unknown.
 struct busy_figures {
     double seconds; // of the search
     double gpus, compilers, driver;
@@ -71,7 +72,7 @@ struct run_watch {
     struct watched_workers gpus, compilers;
     struct busy_sums before, after; // the search
     bool waits;                     // the driver waits for its workers
-    double at, driver;              // accounted for until then; s for which the driver did not wait
+    double at, driver;              // time up to which this is accounted for; s for which the driver did not wait
     enum watch_phase phase;
     double phase_began, seconds[WATCH_PHASES]; // s of phases that are over
     double next_look;

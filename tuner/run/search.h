@@ -38,7 +38,7 @@ struct start_list {
     size_t left_out; // number of those beyond TUNE_STARTS
 };
 
-// Results from elsewhere from which the strategy's model learns.
+// Results of other searches from which the strategy's model learns.
 struct prior_list {
     size_t count;
     struct prior *list[PRIOR_MOST];
@@ -80,28 +80,28 @@ void search_release(struct search *);
 // Creates the strategy, of the chosen class.
 void search_begin(struct search *, uint64_t seed);
 
-// The next configuration to try. False if there is none now (the policy has been informed), or if the configuration
-// already has a result.
+// Gets the next configuration to try. Returns false if there is none now (the policy has been informed), or if the
+// configuration already has a result.
 bool search_propose(struct search *, uint16_t *config);
 void search_rank(struct search *); // ranks the trials that wait for a GPU
-// Reports a result to strategy and policy. True if it is the best so far; *problem is then the first problem on which
-// it is.
+// Reports a result to strategy and policy. Returns true if it is the best so far; *problem is then the first problem on
+// which it is the best.
 bool search_take(struct search *, const struct search_result *, size_t *problem);
 bool search_has_reported(const struct search *, int64_t trial);
-// Reads a trial of the store. False if the job file lacks its values, or its configuration is not valid. config and
-// times have room for SPACE_MAX_PARAMETERS and JOB_MAX_PROBLEMS.
+// Reads a trial of the store. Returns false if the job file lacks its values, or its configuration is not valid. config
+// and times have room for SPACE_MAX_PARAMETERS and JOB_MAX_PROBLEMS.
 bool search_read(const struct search *, const struct trial *, struct search_result *, uint16_t *config, double *times);
-// Finds the best in the store, after verdicts.
+// Finds the best result in the store again, after verdicts were given.
 int search_find_best(struct search *, struct error *);
-// 1: the store has a result for every configuration of the space; 0: not; -1 with a message.
+// Returns 1 if the store has a result for every configuration of the space, 0 if not, or -1 with a message.
 int search_knows_all(struct search *, struct error *);
 
 // starts.c.
 int search_collect_starts(struct search *, const struct tune_options *, bool shipped, struct error *);
 // priors.c.
 // The prior for this space from a file's results. In a store, these are the results of the environment with this key
-// or, if NULL, of the one that was used last. Returns NULL with a message that begins with the path if the file is
-// damaged, its format is unknown, or nothing can be learnt from it.
+// or, if the key is NULL, of the environment that was used last. Returns NULL with a message that begins with the path
+// if the file is damaged, its format is unknown, or nothing can be learnt from it.
 struct prior *prior_file_read(const char *path, const char *environment, const struct space *, struct error *);
 // Collects the priors of a search: from --prior and, unless `replay`, from the store's other environments and the
 // stores next to it. Call before search_begin.

@@ -5,7 +5,7 @@
 #include "tuner/run/search.h"
 
 // Adapts a configuration of a job that may have had other parameters. Parameters that this space lacks are left out;
-// those that the text lacks get their first value. Returns 0, or -1 when the result is not in this space.
+// those that `text` lacks get their first value. Returns 0, or -1 when the result is not in this space.
 static int adapt(const struct space *space, const char *text, uint16_t *config)
 {
     memset(config, 0, space_parameter_count(space) * sizeof *config);

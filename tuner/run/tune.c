@@ -169,8 +169,8 @@ static void wait_for_workers(struct run *r, struct turns *turns, double until)
     turns->polled = clock_now();
 }
 
-// Sets when the search has to end so that enough time is left for the rest of the run. Without a valid result it uses
-// all the time, and some seconds in any case, because the final needs a candidate.
+// Sets when the search has to end so that enough time is left for the rest of the run. Without a valid result, the
+// search may use all the time, and at least some seconds, because the final needs a candidate.
 static void limit_search(struct run *r)
 {
     const struct tune_options *o = r->options;
@@ -210,7 +210,7 @@ static void follow_policy(struct run *r)
     }
 }
 
-// s that a final is expected to take as planned.
+// The time (s) that a final as planned is expected to take.
 static double time_to_decide(struct run *r)
 {
     struct final_size size = final_size(&r->final);
@@ -250,8 +250,8 @@ static enum final_outcome time_builds(struct run *r)
     return builds_finish(&r->final) == FINAL_AGAIN ? FINAL_AGAIN : FINAL_DECIDED;
 }
 
-// Holds finals until one decides the winner. False if there are valid results but no decision. A final without a winner
-// excludes at least one entry from the next one.
+// Holds finals until one decides the winner. Returns false if there are valid results but no decision. A final without
+// a winner excludes at least one entry from the next one.
 static bool decide(struct run *r)
 {
     enum final_outcome outcome = FINAL_AGAIN;
@@ -344,7 +344,7 @@ static void tell_outcome(struct run *r, uint64_t before, struct tune_outcome *ou
         isfinite(now) && out->seconds > 0 ? fmin(isfinite(then) ? log(then / now) : 1, 1) / (0.5 * out->seconds) : 0;
 }
 
-// From reporting the stored results to the end of the search and its report.
+// Runs the search, from reporting the stored results to the search's own report.
 static void search(struct run *r, struct tune_outcome *outcome)
 {
     struct error err;

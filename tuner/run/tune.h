@@ -9,7 +9,7 @@ enum { TUNE_STARTS = 20 }; // winners of earlier jobs that a search begins with,
 struct event_stream;
 
 struct tune_options {
-    const struct pool_request *pool; // the nodes whose workers are used; NULL: those of `device`, here
+    const struct pool_request *pool; // the nodes whose workers are used; NULL: workers on this machine, for `device`
     const char *device;              // "0", "0,1", or "replay:FILE"
     const char *again;               // the command line that resumes, for advice
     struct {
@@ -28,7 +28,7 @@ struct tune_options {
         // Recorded spaces and stores that the strategy's model learns from, at most PRIOR_MOST.
         size_t prior_count;
         const char *const *priors;
-        bool alone; // it learns only from these, not from stores
+        bool alone; // the model learns only from these, not from stores
         // Configurations to measure first, winners of related jobs ("A=1,B=x"), the most promising first. Those that
         // are not in the space, or beyond TUNE_STARTS, are left out.
         size_t start_count;
@@ -45,7 +45,7 @@ struct tune_options {
     struct event_stream *events;
 };
 
-// The outcome of a run, for callers that run several.
+// The outcome of a run, for callers that run several jobs.
 struct tune_outcome {
     double best, baseline; // objectives, s; if there is none, best is INFINITY and baseline NAN
     char *best_config;     // NULL where there is none
@@ -61,6 +61,7 @@ struct tune_outcome {
 void tune_outcome_init(struct tune_outcome *); // the outcome of a job that was not run
 void tune_outcome_release(struct tune_outcome *);
 
-// Tunes. Progress and messages on stderr, the summary on stdout. Returns an exit status (protocol.h); the message, if
-// any, is printed. `outcome` may be NULL; otherwise it is filled in any case, and the caller releases it.
+// Tunes. Writes progress and messages to stderr, and the summary to stdout. Returns an exit status (protocol.h) and
+// prints the message, if there is one. `outcome` may be NULL; otherwise it is filled in any case, and the caller
+// releases it.
 int tune(struct job *, const struct tune_options *, struct tune_outcome *outcome);

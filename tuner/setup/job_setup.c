@@ -25,7 +25,7 @@ int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *j
 }
 
 // Selects the kernels of support.cu: those for the types of the job's buffers, in the order of the types, because the
-// cache's key depends on it.
+// cache's key depends on that order.
 static json_t *support_defines(const struct job *job)
 {
     json_t *defines = json_object();
@@ -73,7 +73,7 @@ static int read_implementation(const struct job *job, const struct implementatio
     return EXIT_USAGE;
 }
 
-// Prefixes the error with what does not compile. `m` NULL: the worker's own kernels.
+// Prefixes the error with the name of the code that does not compile. `m` NULL: the worker's own kernels.
 static void name_culprit(const struct job *job, const struct implementation *m, struct error *err)
 {
     bool library = m && m->kind == IMPLEMENTATION_LIBRARY;

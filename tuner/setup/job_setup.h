@@ -57,9 +57,9 @@ size_t job_setup_stages(const struct job *, const struct device_limits *, const 
                         const struct planned_launch *, size_t count, struct trial_stage *stages);
 
 // Computes the launches of a compiled candidate on every problem, and checks them against the device. Returns 0, or -1
-// with the reason why it is pruned. *problems is as from request_problems (new reference), and *launches is malloc'ed.
-// Launches on drawn sizes are appended only to *problems, except those that the job's expressions or the device do not
-// allow.
+// with the reason why it is pruned. *problems has the form that request_problems returns (new reference), and *launches
+// is malloc'ed. Launches on drawn sizes are appended only to *problems, except those that the job's expressions or the
+// device do not allow.
 int job_setup_launches(const struct job *, const struct device_limits *, const uint16_t *config,
                        const struct compiled *, json_t **problems, struct planned_launch **launches, size_t *count,
                        struct error *reason);

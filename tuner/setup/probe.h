@@ -5,14 +5,15 @@
 #include "tuner/base/json.h"
 #include "tuner/trial/environment.h"
 
-// The GPU worker's answer to hello. NULL with its reason if it cannot work (no driver, no device, no permission).
+// The GPU worker's answer to hello. Returns NULL with the worker's reason if it cannot work (no driver, no device, no
+// permission).
 json_t *probe_gpu(int index, struct error *);
 // The environment of this machine: name and driver of its GPU, and the version of a compiler (PROTOCOL_NVRTC). All are
-// NULL without that GPU. Asking does not disturb measurements on the GPU. The workers are asked only once. The texts
+// NULL without that GPU. Asking does not disturb measurements on the GPU. The workers are asked only once. The strings
 // live as long as the process.
 struct environment probe_environment(int index, const char *compiler);
-// The metrics of a chip, and sweetspot's sets of them: the GPU worker's answer to "metrics", which needs no GPU. NULL
-// with a message on failure.
+// The metrics of a chip, and sweetspot's sets of them: the GPU worker's answer to "metrics", which needs no GPU.
+// Returns NULL with a message on failure.
 json_t *probe_metrics(const char *chip, struct error *);
 // "nvrtc 13.0" for PROTOCOL_NVRTC, as in probe_environment; "" if it does not work.
 const char *probe_compiler_version(const char *compiler);

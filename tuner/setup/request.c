@@ -388,7 +388,8 @@ static int describe_problem(const struct job *job, size_t p, int64_t room, int64
     return 0;
 }
 
-// The current kernel, which progress is compared with, then the libraries of the reference's operation, and the rest.
+// The baselines in order: the current kernel, with which progress is compared, the libraries of the reference's
+// operation, and the rest.
 static int describe_baselines(const struct job *job, json_t *const *answers, struct job_request *to,
                               struct arena *memory, json_t *written, struct error *err)
 {

@@ -39,7 +39,7 @@ json_t *request_compile(const struct job *, const uint16_t *config, const char *
 // The request to a compile worker for an implementation that is not a candidate: {"op":"compile"} for a kernel or a
 // configuration, {"op":"build"} for a library that is given by its source. NULL: nothing to do.
 json_t *request_implementation(const struct job *, const struct implementation *, const char *arch, const char *cache);
-// Its name in messages: "the reference", "baseline 'mine'". malloc'ed.
+// The implementation's name in messages: "the reference", "baseline 'mine'". malloc'ed.
 char *implementation_label(const struct job *, const struct implementation *);
 
 // {"op":"job"} without "support", "ceilings" and "counters". `answers` are the compilers' answers to
@@ -64,9 +64,10 @@ json_t *request_problems(const struct job *, const uint16_t *config, const struc
 json_t *request_problem(const struct job *, const uint16_t *config, const struct compiled *, size_t problem,
                         struct planned_launch **launches, size_t *launch_count, struct error *);
 
-// The "problems" of a kernel that is not a candidate, or of a function in `library`. NULL with a message on failure.
+// The "problems" of a kernel that is not a candidate, or of a function in `library`. Returns NULL with a message on
+// failure.
 json_t *request_own_problems(const struct job *, const struct implementation *, const struct compiled *,
                              const char *library, struct error *);
 
-// Whether a stage is part of this configuration (its `when`). 1, 0, or -1 with a message.
+// Whether a stage is part of this configuration (its `when`). Returns 1, 0, or -1 with a message.
 int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);

@@ -87,7 +87,7 @@ static bool has_units(const struct job *job)
 }
 
 // A reference in the template is compiled with the macros of the first configuration, because the candidates' kernels
-// are in the same file and may not compile without them. The reference's results must not depend on them.
+// are in the same file and may not compile without them. The reference's results must not depend on these macros.
 static void define_for_reference(const struct job *job, json_t *defines)
 {
     uint16_t first[SPACE_MAX_PARAMETERS];

@@ -191,7 +191,7 @@ static int describe_runs(const struct job *job, size_t stage, const char *symbol
     return more;
 }
 
-// The stages of one problem with its number. Takes them.
+// The stages of one problem with its number. Takes the stages.
 static json_t *number_problem(const struct job *job, size_t p, json_t *stages)
 {
     json_t *one = json_pack("{s:i, s:o}", "problem", (int)p, "stages", stages);

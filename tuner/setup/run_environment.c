@@ -52,7 +52,7 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
     json_object_set_new(facts, "cache", json_string(job->measure.cold ? "cold" : "warm"));
     json_object_set(facts, "problems", json_object_get(request, "problems"));
     json_object_set(facts, "reference", json_object_get(request, "reference"));
-    // A setting that stores in use may lack is a fact only if it differs from the default that they were made with.
+    // Existing stores may lack a setting. It is a fact only if it differs from the default with which they were made.
     json_t *verify = json_copy(json_object_get(request, "verify"));
     if (!json_get_bool(verify, "exact", false)) json_object_del(verify, "exact");
     if (!(json_get_number(verify, "error_ratio", 0) > 0)) json_object_del(verify, "error_ratio");

@@ -291,7 +291,7 @@ enum trial_status sanitizer_verdict(const json_t *document, struct error *reason
 
 // The document in words ----------------------------------------------------------------------------------------------
 
-// "clean", "failed", "skipped" or "1 error, 2 warnings"; `whole`: also the reason, or the first of them.
+// "clean", "failed", "skipped" or "1 error, 2 warnings"; `whole`: with the reason, or the first error or warning.
 static char *result_text(const json_t *tool, bool whole)
 {
     static const char *const kinds[][2] = {{"errors", "error"}, {"warnings", "warning"}};

@@ -26,9 +26,9 @@
 
 struct sanitizer;
 
-// Finds compute-sanitizer: $SWEETSPOT_SANITIZER ("none": do without, silently), on the PATH, in $CUDA_HOME/bin, next to
-// nvcc. `gpu_program` and `device` are the worker's. Returns NULL with the reason if there is none or it does not run;
-// the reason is empty if none is wanted.
+// Looks for compute-sanitizer at $SWEETSPOT_SANITIZER ("none": do without, silently), on the PATH, in $CUDA_HOME/bin,
+// and next to nvcc. `gpu_program` and `device` are the worker's. Returns NULL with the reason if there is none or it
+// does not run; the reason is empty if none is wanted.
 struct sanitizer *sanitizer_open(const char *gpu_program, const char *device, struct error *why);
 void sanitizer_close(struct sanitizer *); // NULL is fine
 const char *sanitizer_version(const struct sanitizer *);
@@ -47,7 +47,7 @@ json_t *sanitizer_end(struct sanitizing *);
 enum trial_status sanitizer_verdict(const json_t *document, struct error *reason);
 
 // A document in words: "compute-sanitizer 2025.3.1.0 on N=1000: memcheck, initcheck, synccheck clean; racecheck
-// (warning): 1 error, 2 warnings". NULL without a document. malloc'ed.
+// (warning): 1 error, 2 warnings". malloc'ed; NULL if there is no document.
 char *sanitized_text(const json_t *document);
 // One tool's result: "clean", "1 error, 2 warnings: Race reported ..", "failed: why". malloc'ed.
 char *sanitized_tool_text(const json_t *tool);

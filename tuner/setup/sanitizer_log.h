@@ -7,7 +7,7 @@
 //     =========     Access at 0x7f1e000fa0 is out of bounds
 //     =========     Device Frame: sum+0x90 in sum.cu:30
 //
-// A report belongs to the candidate if its lines name one of the candidate's kernels. The others, on kernels of
+// A report belongs to the candidate if its lines name one of the candidate's kernels. Other reports, on kernels of
 // libraries and of the worker itself and on API calls, are counted separately. Racecheck's headlines state whether they
 // are errors or warnings.
 //

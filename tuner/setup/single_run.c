@@ -12,7 +12,7 @@ static json_t *describe_job(const struct single_run *single, const struct single
     return request;
 }
 
-// The worker opens CUPTI when the job names metrics. Its hello does not need CUPTI, and would take as long again with
+// The worker opens CUPTI when the job names metrics. Its hello does not need CUPTI, and would take twice as long with
 // it.
 static int open_pool(struct single_run *single, bool nvcc, struct error *err)
 {

@@ -1,6 +1,6 @@
 // Examines one candidate at a time: a compiler and a GPU worker with a job set up, and blocking questions to them. It
-// serves the commands that explain or judge (profile, judge), as tune.h serves the one that searches.
-// Nothing is stored. It counts the given metric set and the metrics that the job names.
+// serves the commands that explain or judge (profile, judge), as tune.h serves the command that searches. Nothing
+// is stored. It counts the given metric set and the metrics that the job names.
 #pragma once
 
 #include "tuner/protocol/count_message.h"
@@ -10,7 +10,7 @@
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/sanitize.h"
 
-// Others read only these parts: the pool's device, compiler and limits, the setup's request and source hash, the
+// Callers read only these parts: the pool's device, compiler and limits, the setup's request and source hash, the
 // answer.
 struct single_run {
     struct job *job;
@@ -73,7 +73,7 @@ void single_run_candidate_release(struct single_run_candidate *);
 struct candidate single_run_described(const struct single_run_candidate *);
 
 // Asks the GPU worker (takes the reference). Returns NULL with a message if the worker died, was late, or reports that
-// the request failed; it cannot be used afterwards. A worker that ends after announcing it ("restart") is replaced. A
-// candidate's own failure ("wrong") is an answer. *late (may be NULL): the worker was late.
+// the request failed; the worker cannot be used afterwards. A worker that ends after announcing it ("restart") is
+// replaced. A candidate's own failure ("wrong") is an answer. *late (may be NULL): the worker was late.
 json_t *single_run_ask(struct single_run *, json_t *request, double seconds, bool *late, struct error *);
 enum { SINGLE_RUN_PATIENCE = 600 }; // seconds, for requests that have no limit of their own

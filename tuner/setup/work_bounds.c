@@ -77,8 +77,8 @@ double work_least_objective(const struct job *job, const json_t *ceilings)
 // refuses nothing.
 static const double slack = 1.05, beyond_caches = 0x1p29; // bytes, larger than any device's L2
 
-// The ceiling of the fastest execution unit, whichever the kernel uses. NaN unless all were measured, since ceilings of
-// an older version lack wgmma's.
+// The ceiling of the fastest execution unit, whichever the kernel uses. NaN unless all were measured, since the
+// ceilings from an older version lack wgmma's.
 static double fastest_ceiling(const json_t *ceilings)
 {
     double most = NAN;
@@ -98,7 +98,7 @@ static double byte_ceiling(const struct job *job, double bytes, const json_t *ce
                 work_ceiling(ceilings, &execution_units[UNIT_COPY]));
 }
 
-// The highest rate possible: a launch of some milliseconds runs at a higher clock than the one that lasts.
+// The highest rate possible: a launch of some milliseconds runs at a higher clock than the clock that lasts.
 static double at_most(const json_t *ceilings, const struct work_bounds *w)
 {
     const char *keys[] = {w->pipe->key ? w->pipe->key : execution_units[w->pipe->either[0]].key,

@@ -14,34 +14,34 @@ struct work_bounds {
     double operations;                 // operations on that unit
     double ceiling;                    // of the unit, per second; NaN: unknown
     double arithmetic, memory;         // s at the ceilings; NaN: unknown
-    // s, the greater of the two; no correct kernel is faster. NaN if one that may matter is unknown.
+    // s, the greater of the two; no correct kernel is faster. NaN if one that may be the greater is unknown.
     double floor;
 };
 
-// From this number of operations per byte, a problem's arithmetic may take longer than its bytes. Every device of the
-// last ten years can do more FP32 operations than this for each byte that it reads.
+// With at least this many operations per byte, a problem's arithmetic may take longer than its memory traffic. Every
+// device of the last ten years can do more FP32 operations than this for each byte that it reads.
 extern const double work_balance;
 
 // The bounds of one tuned problem; the job's space must have been built. `ceilings` (protocol.h) may be NULL. Returns
 // -1 with a message if an expression cannot be evaluated.
 int work_bounds(const struct job *, size_t problem, const json_t *ceilings, struct work_bounds *, struct error *);
 
-// The job's objective (s) if every tuned problem took its `floor`; NaN if one is unknown.
+// The job's objective (s) if every tuned problem took its `floor`; NaN if one of these is unknown.
 double work_least_objective(const struct job *, const json_t *ceilings);
 
-// The measured ceiling of an execution unit; for "tensor bf16", the higher of its two. NaN: unknown.
+// The measured ceiling of an execution unit; for "tensor bf16", the higher of its two ceilings. NaN: unknown.
 double work_ceiling(const json_t *ceilings, const struct execution_unit *);
 // The ceiling with its conditions: "wgmma bf16 690 TFLOP/s, at 1400 MHz, the clock that lasts"; "": unknown. malloc'ed.
 char *work_ceiling_text(const json_t *ceilings, const struct execution_unit *);
 
 // Whether `work` on a tuned problem, done in `time` (s), would exceed the measured "ceilings" (protocol.h) by more than
 // 5%. If so, the warning names the job file, the line and both rates. Bytes that caches may hold are compared with the
-// L2's ceiling. False if something is unknown.
+// L2's ceiling. Returns false if something is unknown.
 bool work_is_doubtful(const struct job *, size_t problem, double time, const json_t *ceilings, struct error *warning);
 
-// The request for the ceilings that a document lacks (NULL: no document); NULL if none is missing. A job whose
-// execution unit is unknown needs those of all jobs, measured for some milliseconds each. Other jobs need their own
-// unit, at the clock that lasts, and memory.
+// The request for the ceilings that a document lacks (NULL: no document). Returns NULL if none is missing. A job whose
+// execution unit is unknown needs the ceilings of all jobs, measured for some milliseconds each. Other jobs need their
+// own unit, at the clock that lasts, and memory.
 json_t *job_ceilings_request(const struct job *, const json_t *known);
 // The document, extended by the answer to the request. New reference; `known` may be NULL.
 json_t *job_ceilings_merge(const json_t *known, const json_t *request, const json_t *answer);

@@ -38,9 +38,9 @@ struct cuda_macro {
 
 // A name in a preprocessor line, except one that the line defines or that is a guard.
 struct cuda_line_name {
-    const char *name, *value;                          // value: number that #if compares it with by ==; NULL: none
-    enum { NAME_USED, NAME_TESTED, NAME_UNROLL } kind; // tested by #if or #elif; of `#pragma unroll NAME`
-    bool ordered;                                      // compared by < or >
+    const char *name, *value;                          // value: number that #if compares it with using ==; NULL: none
+    enum { NAME_USED, NAME_TESTED, NAME_UNROLL } kind; // tested by #if or #elif; used in `#pragma unroll NAME`
+    bool ordered;                                      // compared using < or >
     int line;
 };
 
@@ -56,7 +56,7 @@ struct cuda_range {
 
 struct cuda_file {
     char *source;
-    struct arena memory; // of all names and texts
+    struct arena memory; // of all names and strings
     struct cuda_tokens tokens;
     size_t kernel_count, macro_count, device_count, constant_count, line_name_count, condition_count, host_count;
     struct cuda_kernel *kernels;
@@ -79,7 +79,7 @@ const struct cuda_token *cuda_file_next_kernel(const struct cuda_file *, size_t 
 const struct cuda_macro *cuda_file_find_macro(const struct cuda_file *, const char *name); // or NULL
 // Whether the line is in an #ifndef of the name.
 bool cuda_file_guards(const struct cuda_file *, const char *name, int line);
-// The next token from *from on that declares this name, since a type precedes it. *from then points after it.
+// The next token from *from on at which this name is declared, since a type precedes it. *from then points after it.
 const struct cuda_token *cuda_file_next_declaration(const struct cuda_file *, size_t *from, const char *name);
 // Whether the file declares this name anywhere: as a variable, argument, type, member of an enum, or macro.
 bool cuda_file_declares(const struct cuda_file *, const char *name);

@@ -9,7 +9,7 @@ enum cuda_token_kind {
     CUDA_NAME,      // identifiers and keywords
     CUDA_NUMBER,    // as written: 16, 0x10u, 1'000
     CUDA_TEXT,      // a string or character, or a header's name, with its quotes
-    CUDA_MARK,      // an operator or other mark; ">" is always a single token, so that templates end
+    CUDA_MARK,      // an operator or other mark; ">" is always a single token, so that ">>" closes two templates
     CUDA_COMMENT,   // only if comments are requested
     CUDA_SIGN,      // the # (or %:, ?\?=) that begins a line
     CUDA_LINE_END,  // end of a line that a sign begins
@@ -33,7 +33,7 @@ struct cuda_reader {
     bool directive;
 };
 
-// A reader at the beginning of a text, which must live as long as its tokens.
+// A reader at the beginning of a string, which must live as long as its tokens.
 struct cuda_reader cuda_reader_of(const char *text);
 struct cuda_token cuda_next(struct cuda_reader *);
 // A header's name, "x" or <x>, as one token, if it comes next. Otherwise nothing is read, and the kind is CUDA_END.
@@ -46,7 +46,7 @@ bool cuda_in_name(char);
 
 // Whether the token is this word or mark.
 bool cuda_token_is(const struct cuda_token *, const char *text);
-// Whether the word is a token of the text.
+// Whether the word is a token of the string.
 bool cuda_text_has(const char *text, const char *word);
 bool cuda_token_in(const struct cuda_token *, const char *const *words); // `words` ends with NULL
 // The text of a token, without continuations.

@@ -1,10 +1,10 @@
-// Removes the bodies of host functions for device compilers that read the host's code too, since everything that it
-// calls would be instantiated and compiled with it. See source.h.
+// Removes the bodies of host functions for device compilers that read the host's code too, since everything that this
+// code calls would be instantiated and compiled as well. See source.h.
 #include "tuner/source/cuda_file.h"
 #include "tuner/source/source.h"
 
-// The index of the { of a function's body, which directly follows a parameter list after a plain name. `end`: another
-// kind of declaration, whose body may be needed or cannot be removed.
+// The index of the { of a function's body, which directly follows a parameter list after a plain name. Returns `end`
+// for another kind of declaration, whose body may be needed or cannot be removed.
 static size_t find_body(const struct cuda_tokens *t, size_t begin, size_t end)
 {
     static const char *const no_plain_name[] = {"operator", "::", "~", NULL}, *const needed[] = {"auto", "constexpr",

@@ -14,8 +14,8 @@ extern const struct host_header host_headers[]; // ends with a NULL name
 // The stand-in for this name, or NULL.
 const struct host_header *host_header_find(const char *name);
 
-// Names that programs for nvcc can use without an #include, because nvcc includes headers before them, and the stand-in
-// for each.
+// Names that programs for nvcc can use without an #include, because nvcc includes headers before the program, and the
+// stand-in for each name.
 struct host_word {
     const char *word, *header;
 };

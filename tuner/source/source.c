@@ -107,7 +107,7 @@ struct closure {
 
 static int visit(struct closure *c, const char *path, const struct stat *info, size_t *file, struct error *err);
 
-// Whether this path is a file, and which of the known files it is (SOURCE_NONE: none). -1 if it cannot be read.
+// Whether this path is a file, and which of the known files it is (SOURCE_NONE: none). Returns -1 if it cannot be read.
 static int look(const struct closure *c, const char *path, struct stat *info, size_t *file, struct error *err)
 {
     *file = SOURCE_NONE;
@@ -118,7 +118,8 @@ static int look(const struct closure *c, const char *path, struct stat *info, si
     return 1;
 }
 
-// Tries a name in a folder: 1 with *file found (and visited), 0, or -1 with a message. `except`: a file to ignore.
+// Tries a name in a folder. Returns 1 if *file was found (and visited), 0 if not, or -1 with a message. `except`: a
+// file to ignore.
 static int try_folder(struct closure *c, const char *folder, const char *name, size_t except, size_t *file,
                       struct error *err)
 {
@@ -245,7 +246,7 @@ static int visit_program(struct closure *c, const struct source_request *request
 
 // Words that nvcc knows without an #include ---------------------------------------------------------------------------
 
-// Whether a word precedes this position of a text.
+// Whether a word precedes this position in a string.
 static bool follows(const char *text, const char *at, const char *word)
 {
     size_t length = strlen(word);
@@ -253,7 +254,7 @@ static bool follows(const char *text, const char *at, const char *word)
     return (size_t)(at - text) >= length && !strncmp(at - length, word, length);
 }
 
-// Whether a text has the word; *own: the text declares it (`typedef int word;`, `using word =`, `#define word`).
+// Whether a source has the word; *own: the source declares it (`typedef int word;`, `using word =`, `#define word`).
 static bool has_word(const char *text, const char *word, bool *own)
 {
     size_t length = strlen(word);

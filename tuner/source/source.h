@@ -1,6 +1,6 @@
-// A kernel's source: the program and every file of the user's that it may include, with one content hash, which is part
-// of the key of trials and of the compile cache. The compiler gets the files from here (source_text.c), so only hashed
-// text can be compiled.
+// A kernel's source: the program and every user file that it may include, with one content hash, which is part of the
+// key of trials and of the compile cache. The compiler gets the files from here (source_text.c), so only hashed text
+// can be compiled.
 #pragma once
 
 #include <sys/types.h>
@@ -67,25 +67,26 @@ struct source {
     size_t file_count, alias_count;
     struct source_file *files; // the program is the first
     struct source_alias *aliases;
-    struct text_list options; // the request's without the user's folders, and stand-ins that are included first
+    struct text_list options; // the request's options without the user's folders, and stand-ins to include first
 };
 
 #define SOURCE_NONE ((size_t)-1)
 
 // Reads and hashes the program and, transitively, every file that an #include or a __has_include names and that is
 // found next to the including file or in one of the folders. Conditional compilation is ignored, so the hash may cover
-// too many files, but never too few. An include by a macro is unknown, and the compiler gets an error in its place. An
-// include that is not found there is assumed to be a vendor's, as is every file in a toolkit's folder. For these, the
-// compiler's version counts instead of the content. Stand-ins for headers of the host are files like others. They are
-// used for headers that are named but not found, and for words that nvcc's programs know without an #include.
-// Returns -1 with a message that names the file. Release in any case.
+// too many files, but never too few. An include that is named by a macro is unknown, and the compiler gets an error in
+// its place. An include that is not found there is assumed to be a vendor's, as is every file in a toolkit's folder.
+// For these, the compiler's version counts instead of the content. Stand-ins for headers of the host are files like
+// others. They are used for headers that are named but not found, and for names that programs for nvcc can use without
+// an #include. Returns -1 with a message that names the file. Release in any case.
 int source_open(struct source *, const struct source_request *, struct error *);
 void source_release(struct source *);
 // Whether a file is part of the source.
 bool source_has(const struct source *, const char *path);
 
-// A text in which host functions, as far as they can be recognised, are replaced by declarations on the same lines;
-// NULL: there are none. If it compiles, its device code is the same, because all declarations are kept. (host_bodies.c)
+// The source with its host functions, as far as they can be recognised, replaced by declarations on the same lines;
+// NULL if there are none. If it compiles, its device code is the same, because all declarations are kept.
+// (host_bodies.c)
 char *source_without_host(const char *text);
 
 // Only the hash.

@@ -24,7 +24,7 @@ static void replace(struct edited *e, size_t begin, size_t end, const char *text
     e->at = end;
 }
 
-// The path as written in an #include; NULL with a message if that is impossible. malloc'ed.
+// The path as written in an #include, malloc'ed. Returns NULL with a message if that is impossible.
 static char *header_name(const char *path, struct error *err)
 {
     if (!strpbrk(path, "\"\n")) return text_format("\"%s\"", path);
@@ -56,7 +56,7 @@ static char *edit_file(const struct source *s, size_t file, struct error *err)
     const struct source_file *f = &s->files[file];
     struct edited e = {.from = f->text};
     for (size_t i = 0; i < f->includes.count; i++) {
-        if (f->includes.list[i].word < e.at) continue; // inside a replaced one
+        if (f->includes.list[i].word < e.at) continue; // inside a replaced include
         if (edit(&e, s, &f->includes.list[i], f->target[i], err)) {
             free(e.text.text);
             return NULL;

@@ -1,6 +1,6 @@
 // Charts: colours, axes, tooltips, and figures, which are drawn when they come near the window.
 
-// The style sheet has the colours.
+// The colours are defined in the style sheet.
 function palette() {
     const style = getComputedStyle(document.documentElement);
     const colour = name => style.getPropertyValue(`--${name}`).trim();
@@ -18,13 +18,13 @@ function palette() {
     };
 }
 
-// How far between low and high, on a scale of logarithms: 0..1.
+// The position between low and high on a logarithmic scale, 0..1.
 const logShare = (value, low, high) => (high > low ? Math.log(value / low) / Math.log(high / low) : 0);
 
-const WIDE = 30; // from this ratio of largest to smallest on, an axis has a logarithmic scale
+const WIDE = 30; // from this ratio of largest to smallest value on, an axis is logarithmic
 
-// A value axis over these numbers, with room at its ends. Options: name, log (unset: what suits the numbers), zero
-// (begin there), and ECharts' own.
+// A value axis over these numbers, with room at its ends. Options: name, log (unset: chosen from the numbers), zero
+// (begin at 0), and ECharts' own.
 function axis(values, {name, log, zero, ...rest} = {}) {
     const some = knownOf(values),
         low = some.length ? least(some) : 0,
@@ -57,7 +57,7 @@ function axis(values, {name, log, zero, ...rest} = {}) {
     };
 }
 
-// An axis of texts.
+// An axis with strings.
 function categories(data, {name, label, ...rest} = {}) {
     const p = palette();
     return {
@@ -108,7 +108,7 @@ function whiskers(data, colour) {
     };
 }
 
-const everyFigure = new Set(); // those of the view that is shown
+const everyFigure = new Set(); // the figures of the view that is shown
 
 const watcher = new IntersectionObserver(
     entries =>
@@ -120,7 +120,7 @@ const watcher = new IntersectionObserver(
 const sizes = new ResizeObserver(entries => entries.forEach(entry => entry.target.figure.instance?.resize()));
 
 // A figure under `parent`. Its specification:
-//   title     what is shown                    label     the same for those who do not see it, with the main figure
+//   title     what is shown                    label     the same for readers who cannot see it, with the main figure
 //   note      one sentence below the title     height    in CSS pixels
 //   controls  elements above the chart         option()  ECharts' options
 //   about(i)  names and texts of the i-th mark, for its tooltip and a table below
@@ -184,7 +184,7 @@ function figure(parent, spec) {
             self.instance?.dispose();
             self.instance = null;
         },
-        // After a choice: the chart, its note and its table follow.
+        // After a choice: updates the note, the chart and the table.
         renew() {
             if (typeof spec.renewed === 'function') note.textContent = spec.renewed();
             if (self.instance) self.redraw();
@@ -209,5 +209,5 @@ function forgetFigures() {
     sizes.disconnect();
 }
 
-// What takes a chart's place when there is nothing to draw: why, and what to run.
+// Shown in place of a chart when there is nothing to draw: the reason, and the command to run.
 const absent = (...text) => el('p.absent', text);

@@ -16,7 +16,7 @@ function showCounters(parent, result, job, key) {
             'sweetspot doctor says what is missing.'
         );
     const unit = i => points.units?.[i] ?? '';
-    // The numbers of trials are in the order in which they finished: whether a figure drifts during the search.
+    // Trials are numbered in the order in which they finished, so this axis shows a drift during the search.
     const options = [[columns.indexOf('trial'), 'trial'], ...usable].map(([i, name]) => [
         i,
         unit(i) ? `${name} (${unit(i)})` : name,

@@ -1,4 +1,4 @@
-// The gates: how fast the kernel was against its earlier versions.
+// The gates: how fast the kernel was compared with its earlier versions.
 
 function showGates(parent, {gates}, job) {
     if (!gates?.length) {

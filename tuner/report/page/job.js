@@ -24,7 +24,7 @@ const environmentName = result =>
         .filter(Boolean)
         .join(' · ');
 
-// A figure in large type, and what belongs to it below.
+// A figure in large type, with details below it.
 const large = (value, below, ...more) =>
     el('span', value ? el('b', value) : null, ' ', more, below ? el('small', below) : null);
 

@@ -1,4 +1,4 @@
-// What limits the kernel, and how to reproduce.
+// What limits the kernel, and how to reproduce its result.
 
 const LIMITERS = {
     memory: 'Memory-bound: the kernel takes as long as its memory traffic. Fewer bytes or better coalescing helps.',

@@ -44,7 +44,7 @@ function show() {
 report.jobs ??= [];
 document.getElementById('made').textContent = known(report.made) ? moment(report.made) : '';
 document.getElementById('program').textContent = report.program ? `Made by ${report.program}.` : '';
-// Light and dark are the system's preference.
+// The system's preference selects light or dark.
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
     everyFigure.forEach(each => each.instance && each.redraw())
 );

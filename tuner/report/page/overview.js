@@ -37,7 +37,7 @@ function ratioCell({ratio}) {
         : UNKNOWN;
 }
 
-// What a column shows of a result, and by what it is sorted: numbers, or texts. down: the greatest first.
+// The columns: what each one shows of a result, and its sort key, a number or a string. down: the greatest first.
 const COLUMNS = [
     {name: 'Job', texts: true},
     {name: 'Ratio', class: 'interval', key: ({ratio}) => ratio?.value, down: true, show: ratioCell},
@@ -98,7 +98,7 @@ function verdictSummary(entries) {
         .join(', ');
 }
 
-// The index's elements, which are made once, so that it is as the reader left it.
+// The index's elements, which are made once, so that the index stays as the reader left it.
 function overview(jobs) {
     const entries = overviewEntries(jobs);
     const head = [
@@ -110,7 +110,7 @@ function overview(jobs) {
             ...head,
             absent('This report has no jobs. Name jobs, folders or stores: sweetspot report configs/sgemm.cfg'),
         ];
-    // What all have in common is said once, above.
+    // Facts that all entries have in common are stated once, above.
     const devices = new Set(entries.filter(({result}) => result).map(({result}) => result.device));
     const titles = new Set(jobs.map(job => job.title ?? ''));
     const common = [...(devices.size === 1 ? devices : []), ...(titles.size === 1 ? titles : [])].filter(Boolean);

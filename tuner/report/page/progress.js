@@ -1,6 +1,7 @@
 // The progress of the search.
 
-// The label of a library's line: libraries whose times are within `near` share one, at the slowest one's line.
+// The label of a library's line: libraries whose times are within `near` share one label, at the slowest library's
+// line.
 const libraryLabel = (baselines, near) => each => {
     const close = baselines.filter(other => Math.abs(other.time - each.time) < near);
     if (close.some(other => other.time > each.time)) return '';

@@ -84,7 +84,8 @@ function shortMoment(unix, year) {
 }
 const moment = unix => shortMoment(unix, 'numeric');
 
-// The value of a parameter at its place in the list, and the names and values of all: at(k) is that of the k-th.
+// A parameter's value at an index of its list, and the names and values of all parameters: at(k) is the k-th one's
+// index.
 const valueOf = (parameter, at) => String(parameter.values[at] ?? UNKNOWN);
 const namedValues = (parameters, at) => parameters.map((each, k) => [each.name, valueOf(each, at(k))]);
 
@@ -98,7 +99,7 @@ const settings = config =>
             return [name, value.join('=')];
         });
 
-// A configuration as text; given another one, only where it differs from that.
+// A configuration as a string; given another configuration, only the values that differ from it.
 function configuration(config, from) {
     const other = new Map(settings(from)),
         all = settings(config);
@@ -110,7 +111,8 @@ const TABLE_ROWS = 200;
 
 const NUMBER = /^(–|[-+]?[\d.,]+(·10\^-?\d+)?( ?[%×a-zA-Zµ]{1,3})?)$/;
 
-// A table of texts and elements; columns of numbers stand right. Rows beyond TABLE_ROWS are left out, and it says so.
+// A table of strings and elements; columns of numbers are aligned right. Rows beyond TABLE_ROWS are left out, with a
+// note.
 function table(columns, rows, caption) {
     const shown = rows.slice(0, TABLE_ROWS),
         left = rows.length - shown.length;
@@ -160,8 +162,8 @@ const memory = new Map(); // a reader's choices, so that a view that is shown ag
 // A control with its label.
 const labelled = (label, control) => el('label.choice', el('span', label), control);
 
-// A select with its label. `options`: [value, text], or an object of texts by value. The choice is remembered under
-// `key`, unless it is no longer there. change(value) is called when another is chosen.
+// A select with its label. `options`: [value, text], or an object of strings by value. The choice is remembered under
+// `key`, and dropped if it is no longer an option. change(value) is called when another one is chosen.
 function choice(label, key, options, otherwise, change) {
     const all = Array.isArray(options) ? options : Object.entries(options);
     const remembered = String(memory.get(key) ?? otherwise);

@@ -1,6 +1,6 @@
 // The program's words: verdicts of finals, statuses of trials.
 
-// Word, meaning, and the word in a summary where it is another one.
+// The word, its meaning, and the word in a summary if that differs.
 const VERDICTS = {
     faster: ['Faster', 'The interval of the ratio lies above 1.'],
     tie: ['Tie', 'As fast as the library, within what the job calls a tie.'],
@@ -18,7 +18,7 @@ const badge = verdict =>
         verdictWord(verdict)
     );
 
-// What stands for the job on a command line.
+// How a command line names the job.
 const fileOf = job => job.job_file ?? 'JOB.cfg';
 
 const FINE = ['ok', 'slow', 'pruned']; // not failures
