@@ -104,7 +104,7 @@ void join_image(struct reader *r, const struct node *n, struct buffer *b, bool s
         reader_mistake(r, n, "texture '%s' is only read, but it is an output", b->name);
 }
 
-// Whether the stages see a buffer through a pointer, through a texture or surface object, and as a surface.
+// Whether the stages access a buffer through a pointer, through a texture or surface object, and as a surface.
 static void look(const struct stage *stages, size_t count, int buffer, bool *pointer, bool *object, bool *surface)
 {
     for (size_t s = 0; s < count; s++) {

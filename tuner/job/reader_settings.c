@@ -58,7 +58,7 @@ void reader_check_group(struct reader *r, const struct node *group, const char *
     if (group) check_members(r, group, what, path, known);
 }
 
-// Reads a duration as text, or a number of seconds.
+// Reads a duration from a string, or a number of seconds.
 static bool read_duration(const struct node *n, double *seconds)
 {
     *seconds = node_is_number(n) ? node_real(n) : -1;
