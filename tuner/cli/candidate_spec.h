@@ -41,5 +41,5 @@ int candidate_spec_config(const struct candidate_source *, const struct candidat
 // written to the store if there is one. NULL if the worker failed. New reference.
 json_t *candidate_spec_ceilings(struct candidate_source *, struct single_run *);
 
-// For single_run_options.say: a line on stderr.
+// For single_run_options.say: prints a line on stderr.
 void candidate_spec_say(const char *text);

@@ -27,7 +27,7 @@ static int read_work(struct comparison *c)
     return 0;
 }
 
-// Mentions a final that is newer than the one shown and has no winner.
+// Mentions a final without a winner that is newer than the final shown.
 static void mention_open_final(struct comparison *c, double decided)
 {
     double when = 0;

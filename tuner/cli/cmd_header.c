@@ -247,7 +247,7 @@ static int write_kernels(struct session *session, const char *path)
     return EXIT_DONE;
 }
 
-// Prints how the machine and the source differ from those of the results.
+// Prints how this machine and the source differ from the machine and the source of the results.
 static void say_age(struct session *session, const json_t *section)
 {
     char hash[HASH_TEXT_SIZE];
@@ -260,7 +260,7 @@ static void say_age(struct session *session, const json_t *section)
         fprintf(stderr, "sweetspot: %s: %s; the header describes what was measured\n", session->job->name, trouble);
 }
 
-// Writes the sections, keeps those that the file has for other devices, and prints the file's path.
+// Writes the sections, keeps the file's sections for other devices, and prints the file's path.
 static int write_sections(const struct header_options *o, const char *job, const char *path, const json_t *fresh,
                           struct binary_list *binaries)
 {

@@ -1,4 +1,4 @@
-// sweetspot profile: explains why a candidate is fast or slow, or why it differs from another one.
+// sweetspot profile: explains why a candidate is fast or slow, or why it differs from another candidate.
 //
 // The candidate's configuration comes from the store. It is compiled, verified and timed again, and its counters are
 // read. The store keeps the device's ceilings, and the findings as documents of the trial.

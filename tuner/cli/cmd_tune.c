@@ -368,7 +368,7 @@ static int tune_jobs(void)
 {
     const struct tune_options *o = &given.request.options;
     suite.jobs = memory_new(given.jobs.count, sizeof *suite.jobs);
-    // All job files are read before anything is tuned, so that a mistake in the last one does not show up only after
+    // All job files are read before anything is tuned, so that a mistake in the last file is not found only after
     // hours.
     int status = job_set_each_job(&given.jobs, note_job, NULL);
     if (!status) {

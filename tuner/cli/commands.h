@@ -36,8 +36,8 @@ const char *command_renamed(const char *name);
 void commands_hand_over(const struct command *const *);
 const struct command *const *commands_known(void);
 
-// Every command, in the order of --help: first those that do the work, then those that help with it. The descriptor is
-// cmd_<name>.
+// Every command, in the order of --help: first the commands that do the work, then the commands that help with it. The
+// descriptor is cmd_<name>.
 // clang-format off
 #define COMMANDS(x) \
     x(tune) \

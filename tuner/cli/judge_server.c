@@ -251,7 +251,7 @@ static void serve(struct server *s)
     while (s->waiting && !*s->busy.folder) begin_next(s);
 }
 
-// Opens the socket. 0, or an exit status after a message. The socket file of a server that died is replaced.
+// Opens the socket. 0, or an exit status after a message. If a server was killed, its socket file is replaced.
 static int open_socket(int *listener, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

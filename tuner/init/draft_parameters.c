@@ -235,7 +235,7 @@ static void defaults(struct job_draft *d)
     }
 }
 
-// The type for a type parameter of the template: the one in a launch, or the default. NULL if it is unknown.
+// The type for a type parameter of the template: the type in a launch, or the default. NULL if it is unknown.
 static const char *type_of(struct job_draft *d, const struct cuda_template_parameter *t, const struct cuda_range *given)
 {
     const char *type = given ? draft_range(d, *given) : t->value;

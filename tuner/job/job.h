@@ -117,8 +117,8 @@ struct job {
     } work;
     struct {
         enum objective objective;
-        enum minimize minimize; // by the final
-        double regret; // objective "each": by what fraction the chosen kernel may be slower than the best
+        enum minimize minimize;     // by the final
+        double regret;              // objective "each": by what fraction the chosen kernel may be slower than the best
         double budget_time;         // s; 0: none
         int64_t budget_evaluations; // 0: none
         struct stop_rules stop;     // other reasons to stop
@@ -172,7 +172,7 @@ char *job_write_shapes(const struct job *, const char *path, struct error *);
 char *job_rewrite(const char *path, struct error *);
 void job_free(struct job *);
 
-// The location of the setting with this path, or else of the nearest enclosing setting: "arguments[0].type", then
+// The location of the setting with this path, otherwise of the nearest enclosing setting: "arguments[0].type", then
 // "arguments[0]". Line 0: the whole job file.
 struct location job_location(const struct job *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,8 +1,8 @@
-// Textures and surfaces in a job file: how kernels see a buffer through them (tuner/base/image.h). See job_launch.c for
+// Textures and surfaces in a job file, through which kernels access buffers (tuner/base/image.h). See job_launch.c for
 // the other arguments.
 #include "tuner/job/job_parts.h"
 
-// The settings of a texture argument that say how it is read.
+// The settings of a texture argument that determine how it is read.
 static const char *const modes[] = {"filter", "address", "normalized", "read", NULL};
 
 static const struct node *first_mode(const struct node *n)

@@ -1,6 +1,6 @@
 // Reads a job file into a struct job. The top groups are read once, in an order that makes names known before
 // expressions use them: device limits, problem sizes, parameters, derived names, then everything with expressions. All
-// mistakes are collected; reading does not stop at the first one. job_launch.c reads launches and arguments,
+// mistakes are collected; reading does not stop at the first mistake. job_launch.c reads launches and arguments,
 // job_implementation.c the reference.
 #include <unistd.h>
 

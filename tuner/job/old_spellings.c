@@ -21,7 +21,7 @@ struct old_text {
     const char *text;
     struct arena memory;
     size_t count, edit_count;
-    struct old_piece *pieces; // the first one is the whole text
+    struct old_piece *pieces; // the first piece is the whole text
     struct edit {
         size_t from, to;
         const char *replace;

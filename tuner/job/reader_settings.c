@@ -71,7 +71,7 @@ static bool is_duration(const struct node *n)
     return read_duration(n, &seconds);
 }
 
-// What a value of each kind must be, in words. The kinds that are not here are lists.
+// Descriptions of the values that each kind allows. Kinds that are not listed here are lists.
 static const struct {
     const char *text;
     bool (*fits)(const struct node *);

@@ -1,4 +1,4 @@
-// The data and launches of a job: buffers and how kernels see them, arguments, and the stages that use them. All
+// The data and launches of a job: buffers and how kernels access them, arguments, and the stages that use them. All
 // expressions are parsed.
 #pragma once
 
@@ -32,7 +32,7 @@ struct compared {
     struct expr *size[COMPARED_RANK_MAX], *first[COMPARED_RANK_MAX], *count[COMPARED_RANK_MAX];
 };
 
-// How kernels see a buffer through texture and surface objects.
+// How kernels access a buffer through texture and surface objects.
 struct buffer_image {
     struct image_layout about;           // without sizes and pitch
     struct expr *size[IMAGE_DIMENSIONS]; // texels, the contiguous dimension first; NULL beyond the rank

@@ -23,7 +23,7 @@ struct trial_counter {
     double value;       // NaN: not available
 };
 
-// The compiler's facts about a candidate; if it has several stages, those of the worst one. NaN if unknown.
+// The compiler's facts about a candidate; if it has several stages, the facts of the worst stage. NaN if unknown.
 struct static_facts {
 #define FACT_MEMBER(member, ...) double member;
     FACT_FIGURES(FACT_MEMBER)

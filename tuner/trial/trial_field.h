@@ -50,7 +50,7 @@ const struct trial_field *trial_field_find(enum field_level, const char *name);
 const char *field_level_name(enum field_level); // "trial", "problem", "stage"
 const char *field_kind_name(enum field_kind);
 
-// `record` is a struct trial, trial_problem or trial_stage, as the level says.
+// `record` is a struct trial, trial_problem or trial_stage, according to the level.
 
 // Sets every field to unknown, and all other members to zero.
 void trial_clear(enum field_level, void *record);

@@ -1,4 +1,4 @@
-// The live file of a run, <store>.status.json, tells `status` what the run is doing. It is rewritten about every second
+// The live file of a run, <store>.status.json, shows `status` what the run is doing. It is rewritten about every second
 // and replaced by rename, so that it can be read at any time and from any machine that can access the folder. The store
 // itself cannot be read that way, because SQLite's WAL needs memory that is shared only between processes of one
 // machine.
