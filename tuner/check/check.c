@@ -33,7 +33,7 @@ static void add_kernels(struct source_scan *scan, struct scanned_file *f)
             (struct scanned_kernel){cuda_token_copy(&f->file.memory, name), f->path, name->line, is_template};
 }
 
-// Takes a file's path and text, and follows its includes, except those in comments and strings.
+// Takes a file's path and text, and follows its #includes, except in comments and strings.
 static void scan_file(struct source_scan *scan, struct source *s, size_t file)
 {
     struct source_file *from = &s->files[file];

@@ -1,5 +1,5 @@
-// The checks of `sweetspot check` on a job that was read without mistakes. They find whatever would fail, or have no
-// effect, in a long run. Mistakes make the job unsound; doubts may be intended.
+// The checks of `sweetspot check` on a job that was read without mistakes. They find everything that would fail, or
+// have no effect, in a long run. Mistakes make the job unsound; doubts may be intended.
 #pragma once
 
 #include "tuner/check/signature.h"
@@ -21,8 +21,8 @@ struct source_scan {
     size_t file_count, kernel_count;
     struct scanned_file *files;
     struct scanned_kernel *kernels; // __global__ functions, including those that are only declared
-    bool pastes;                    // has ##, which can make names that are not in the files
-    char *missing;                  // an #include "file" that was not found, or that names a macro; NULL: none
+    bool pastes;                    // contains ##, which can form names that are not in the files
+    char *missing;                  // an #include "file" that was not found, or an #include of a macro; NULL: none
 };
 
 struct check {
@@ -37,42 +37,44 @@ struct check {
 void check_open(struct check *, const struct job *, const struct device_limits *, const char *arch);
 void check_release(struct check *);
 
-// Whether the files use a name anywhere except in its definition or its own guard.
+// Whether the files use a name anywhere except in its definition and its `#ifndef` guard.
 bool source_scan_uses(const struct source_scan *, const char *name);
 
-// Adds a mistake or doubt at a location in the job file, unless the list already has it, since stages share kernels and
-// configurations share stages.
+// Adds a mistake or doubt at a location in the job file. Stages share kernels and configurations share stages, so an
+// entry that the list already has is not added again.
 void check_add(struct mistakes *, struct location, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-// The location of a stage's setting: stages[1].launch.grid, or launch.grid if the job has no list of stages. The stage
-// after the last one is the reference's. `number`: the element of a list; -1: the setting itself. `member`: a member of
-// the element.
+// The location of a stage's setting: stages[1].launch.grid, or launch.grid if the job has no list of stages. The number
+// of stages stands for the reference's stage. `number`: the element of a list; -1: the setting itself. `member`: a
+// member of the element.
 struct location check_stage_location(const struct job *, size_t stage, const char *setting, int number,
                                      const char *member);
 
-// Checks the kernels and their arguments for one configuration and unit. `config` NULL: the reference's kernel.
-// (check_arguments.c)
+// Checks the kernels and their arguments for one configuration and unit. If `config` is NULL, checks the reference's
+// kernel. (check_arguments.c)
 void check_arguments(struct check *, const uint16_t *config, size_t unit, const struct signatures *);
-// Compares the job's constants with the variables of the source, also for one configuration. (check_bindings.c)
+// Compares the job's constants with the source's variables, also for one configuration. (check_bindings.c)
 void check_constants(struct check *, const uint16_t *config, const struct signatures *);
 // Checks textures and surfaces against the limits of devices. (check_bindings.c)
 void check_images(struct check *);
 // Asks a compile worker (started with the command line `compiler`) about all kernels, and builds the libraries that the
-// job gives as sources, into a cache (NULL: none). -1 with a message if it cannot be asked. (check_signatures.c)
+// job gives as sources, into a cache (NULL: none). -1 with a message if the worker cannot be asked.
+// (check_signatures.c)
 int check_signatures(struct check *, char *const *compiler, const char *cache, struct error *);
 // Checks parameters and macros against the tokens of the sources. (check_macros.c)
 void check_macros(struct check *);
-// Whether a launch of the job, its arguments included, depends on the name in this slot. (check_macros.c)
+// Whether a launch of the job, including its arguments, depends on the name in this slot. (check_macros.c)
 bool check_launch_reads(const struct job *, int slot);
-// Whether the job defines the macro, as a parameter or in `defines`. (check_macros.c)
+// Whether the job defines the macro, either as a parameter or in `defines`. (check_macros.c)
 bool check_is_macro(const struct job *, const char *name);
-// Checks files with values, libraries and binaries. (check_files.c)
+// Checks libraries, binaries, and files with values. (check_files.c)
 void check_files(struct check *);
 // Checks launches against the device's limits, and features of the job against the architecture. (check_launches.c)
 void check_launches(struct check *);
 
 // Explanations of a compiler's log (compile_hints.c).
-// Why a compiler that accepts nvcc's sources may refuse this one, according to its log. Static text; NULL: unknown.
+// Why a compiler that accepts sources for nvcc may refuse this source, according to its log. Static string; NULL:
+// unknown.
 const char *compile_hint(const char *log);
 // All lines of the first error in a log, indented, with the source's path and line, and the number of further errors.
 // malloc'ed.

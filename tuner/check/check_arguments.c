@@ -5,14 +5,14 @@
 
 enum { TENSOR_MAP_BYTES = 128 };
 
-// A launch in the job file: its stage, and the locations of its entry and arguments.
+// A launch in the job file: its stage, and where its entry and arguments are.
 struct launch {
     struct stage stage;
     struct location entry;
     size_t owner; // the stage that has the arguments
 };
 
-// The word in job files for a type of the compiler, or NULL.
+// The word in job files for one of the compiler's types, or NULL.
 static const char *element_for(const struct kernel_type *type)
 {
     return type && type->element && element_find(type->element) >= 0 ? type->element : NULL;
@@ -90,8 +90,8 @@ static void check_struct(const struct given_argument *g, const struct argument *
             p->vector->name);
 }
 
-// Whether a kernel can reasonably access elements of this type through such a pointer: as bytes, as bits, or several at
-// once.
+// Whether a kernel can reasonably access elements of this type through such a pointer: as bytes, as the bits of
+// integers, or several at once.
 static bool pointee_fits(const struct kernel_parameter *p, enum element element)
 {
     const struct kernel_type *type = p->type;
@@ -171,7 +171,7 @@ static const struct scanned_kernel *find_kernel(const struct source_scan *scan, 
     return found;
 }
 
-// The name of an entry without its namespaces and without a template's arguments. malloc'ed.
+// The name of an entry without namespaces and template arguments. malloc'ed.
 static char *base_name(const char *entry)
 {
     const char *name = entry;
@@ -180,7 +180,7 @@ static char *base_name(const char *entry)
     return text_format("%.*s", (int)strcspn(name, "<( "), name);
 }
 
-// Whether a function that the compiler knows may be a kernel: the source or the compiled code has a kernel of this
+// Whether a function that the compiler knows may be a kernel: the source or the compiled code has a kernel with this
 // name, or the name is a macro, or the source may build names with ##.
 static bool is_kernel(const struct job *job, const struct source_scan *scan, const struct signatures *all,
                       const char *entry)

@@ -1,4 +1,4 @@
-// Finds constants that the source does not have, or has in another form, and images beyond the limits of devices. See
+// Finds constants that are missing or declared differently in the source, and images beyond the limits of devices. See
 // check.h.
 #include "tuner/base/elf_file.h"
 #include "tuner/check/check.h"
@@ -84,7 +84,7 @@ void check_constants(struct check *c, const uint16_t *config, const struct signa
     }
 }
 
-// The location of an argument through which a kernel sees a buffer as an object.
+// The location of an argument through which a kernel accesses a buffer as a texture or surface object.
 static struct location place_of(const struct check *c, int buffer)
 {
     for (size_t s = 0; s <= c->job->stage_count; s++) {

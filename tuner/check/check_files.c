@@ -1,4 +1,4 @@
-// Checks the files that a job names: .npy files with inputs and with expected values, libraries, binaries. See check.h.
+// Checks the files that a job names: .npy files with inputs or expected values, libraries, and binaries. See check.h.
 
 #include "kernels/npy.h"
 #include "tuner/base/elf_file.h"
@@ -6,7 +6,7 @@
 #include "tuner/base/input_file.h"
 #include "tuner/check/check.h"
 
-// Checks a file with a buffer's values against the buffer in every problem.
+// Checks that a file with a buffer's values matches the buffer in every problem.
 static void check_values(struct check *c, struct location at, const char *path, const struct buffer *b)
 {
     const struct job *job = c->job;
@@ -57,8 +57,8 @@ static void check_fills(struct check *c, size_t stage, const struct stage *s)
     }
 }
 
-// Checks that a library has the functions that the job names. A library given as a source is built later, by a compiler
-// that reports missing functions.
+// Checks that a library has the functions that the job names. If the library is given as a source, it is built later,
+// and that build reports missing functions.
 static void check_library(struct check *c, const struct implementation *m)
 {
     if (implementation_is_built(m)) return;
@@ -72,7 +72,7 @@ static void check_library(struct check *c, const struct implementation *m)
     }
 }
 
-// Checks that a cubin or PTX has the kernel, under its name in compiled code.
+// Checks that a cubin or PTX contains the kernel, under its name in compiled code.
 static void check_binary(struct check *c, const struct implementation *m)
 {
     size_t size = 0;

@@ -1,11 +1,12 @@
-// Finds launches that are impossible on this kind of device. See check.h.
+// Finds launches that are impossible on the device. See check.h.
 #include "tuner/check/check.h"
 #include "tuner/setup/request.h"
 
 // The number of configurations that are checked, evenly spread.
 enum { LAUNCHES_LOOKED_AT = 500 };
 
-// 0 if every launch of the configuration is possible. *stage: the stage whose launch is not, or the number of stages.
+// 0 if every launch of the configuration is possible. *stage: the stage with the impossible launch, or the number of
+// stages.
 static int fits(const struct check *c, const uint16_t *config, size_t *stage, struct error *reason)
 {
     autofree struct planned_launch *launches = NULL;
@@ -33,7 +34,7 @@ static struct location place_of(const struct check *c, size_t stage, const char 
     return check_stage_location(c->job, stage < c->job->stage_count ? stage : 0, member, -1, "");
 }
 
-// Finds features that the job uses and the architecture does not have.
+// Finds features that the job uses but the architecture lacks.
 static void check_architecture(struct check *c)
 {
     const struct job *job = c->job;

@@ -1,4 +1,4 @@
-// Finds parameters without effect, and macros that would replace other names in the source. See check.h.
+// Finds parameters that have no effect, and macros that would replace other names in the source. See check.h.
 #include "tuner/check/check.h"
 
 static bool reads(const struct expr *e, int slot)
@@ -26,13 +26,13 @@ bool check_launch_reads(const struct job *job, int slot)
     struct slot_search search = {slot, false};
     for (size_t s = 0; s < job->stage_count; s++) stage_each_expression(&job->stages[s], look, &search);
     if (search.found) return true;
-    for (size_t d = 0; d < job->names.derived_count; d++) // derived names can only read earlier ones
+    for (size_t d = 0; d < job->names.derived_count; d++) // derived names can only read earlier derived names
         if (reads(job->names.derived[d].value, slot) && check_launch_reads(job, job->names.derived[d].slot))
             return true;
     return false;
 }
 
-// Whether a derived name or a constraint uses the parameter. Constraints belong to the space, so their text is
+// Whether a derived name or a constraint uses the parameter. Constraints are part of the space, so their text is
 // searched.
 static bool mentioned(const struct job *job, const char *name, int slot)
 {
@@ -50,7 +50,8 @@ static bool defines_have(const struct macro *list, size_t count, const char *nam
     return found;
 }
 
-// Whether the job itself uses the name in text that a compiler gets: options, entries, and the values of macros.
+// Whether the job itself uses the name in text that is passed to a compiler: options, entries, and the values of
+// macros.
 static bool compiled_with(const struct job *job, const char *name)
 {
     bool found = defines_have(job->code.defines, job->code.define_count, name);
@@ -110,8 +111,8 @@ static bool always_counts(const struct job *job, const struct cuda_file *f, int 
     return true;
 }
 
-// Adds a mistake if a #define in the source overrides the job's macro, and returns whether one does. A #define under a
-// condition is not reported, because it may be intended.
+// Adds a mistake if a #define in the source overrides the job's macro, and returns whether one does. A conditional
+// #define is not reported, because it may be intended.
 static bool check_defined_again(struct check *c, const char *what, const char *name, struct location at)
 {
     for (size_t i = 0; i < c->template.file_count; i++) {
@@ -128,7 +129,7 @@ static bool check_defined_again(struct check *c, const char *what, const char *n
     return false;
 }
 
-// The line of "int NAME", followed by one of , ) = ; [ >, outside `#ifndef NAME`; 0: there is none.
+// The line with "int NAME" followed by one of , ) = ; [ > outside `#ifndef NAME`; 0 if there is none.
 static int declaration_line(const struct cuda_file *f, const char *name)
 {
     const struct cuda_token *t, *end = f->tokens.items + f->tokens.count;

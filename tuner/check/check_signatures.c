@@ -1,15 +1,15 @@
 // Asks the compiler which arguments the kernels take, for the first configuration, for one configuration with each
-// stage that the first leaves out, and for the reference. Also has it build libraries that the job gives as sources.
+// stage that the first leaves out, and for the reference. Also lets it build libraries that the job gives as sources.
 // See check.h.
 #include "tuner/base/run_program.h"
 #include "tuner/check/check.h"
 #include "tuner/protocol/message.h"
 #include "tuner/setup/job_setup.h"
 
-// So many configurations, evenly spread, are searched for a stage. If none has the stage, it is not checked.
+// The number of configurations, evenly spread, that are searched for a stage. If none has the stage, it is not checked.
 enum { STAGE_TRIES = 1000 };
 
-// A request that compiles only one of the "units", with that unit's macros and entries. New reference.
+// A request to compile only one of the "units", with that unit's macros and entries. New reference.
 static json_t *request_of_unit(const json_t *request, const json_t *unit)
 {
     json_t *one = json_copy((json_t *)request), *defines = json_copy(json_object_get(request, "defines"));

@@ -3,7 +3,7 @@
 
 #include <ctype.h>
 
-// A hint applies if the log has all of its words.
+// A hint applies if the log contains all of its words.
 static const struct {
     const char *words[2];
     const char *hint;
@@ -90,7 +90,7 @@ char *compile_first_error(const char *log, const char *source)
         bool total = begins && memmem(line, length, "detected in the", 15);
         if (begins) shown = error && !total && !errors++;
         bool blank = strspn(line, " ^~\t") == length && !memchr(line, '^', length);
-        // "kernel.cu(12)" is written as path:12, which editors understand.
+        // "kernel.cu(12)" is printed as path:12, which editors understand.
         bool located = own && length > own && !strncmp(line, name, own) && line[own] == '(' &&
                        isdigit((unsigned char)line[own + 1]);
         if (!blank && (shown || (!errors && !begins))) {

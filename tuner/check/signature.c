@@ -1,6 +1,6 @@
-// See signature.h. The compiler gets a text that includes the source and has a constant for each entry, whose bytes are
-// computed by templates from decltype(&entry). In the PTX that it produces, the constants are initialised arrays. So
-// neither ptxas nor name mangling is involved.
+// See signature.h. The compiler gets code that includes the source and has a constant for each entry. Templates compute
+// the constant's bytes from decltype(&entry). In the PTX, these constants are initialised arrays, so neither ptxas nor
+// name mangling is involved.
 #include "tuner/check/signature.h"
 
 #include "tuner/check/check.h"
@@ -32,7 +32,7 @@ static const struct kernel_type types[] = {
 };
 enum { TYPE_COUNT = sizeof types / sizeof *types };
 
-// The names begin with the program's name, so that no macro of a job can replace one of them.
+// The names begin with the program's name, so that no macro of a job can replace them.
 static const char templates[] =
     "struct __half;\n"
     "struct __nv_bfloat16;\n"
@@ -68,7 +68,7 @@ static const char templates[] =
     "};\n"
     "}\n";
 
-// Second names for the same type are left out, and so are types of 32 bytes, which CUDA 13 warns about.
+// Alternative names for the same type are left out, and so are types of 32 bytes, which CUDA 13 warns about.
 static bool is_probed(const struct vector_type *v)
 {
     return strcmp(v->name, "half2") && strcmp(v->name, "nv_bfloat162") && vector_type_size(v) < 32;
@@ -90,7 +90,7 @@ static void add_code(struct text *text, const char *type, size_t number)
              type, number);
 }
 
-// The text after the source. `only`: the entry to ask about; SIZE_MAX: all entries; the number of entries: none.
+// The code that follows the source. `only`: the entry to ask about; SIZE_MAX: all entries; the number of entries: none.
 static char *write_text(const json_t *entries, size_t only)
 {
     struct text text = {0};
@@ -111,8 +111,8 @@ static char *write_text(const json_t *entries, size_t only)
     return text.text;
 }
 
-// The PTX of the source and a text. NULL with *log set if it does not compile, otherwise NULL with a message. nvcc gets
-// the text in addition to the source, NVRTC instead of it.
+// The PTX of the source and additional code. If they do not compile, returns NULL and sets *log; after other failures,
+// returns NULL with a message. nvcc gets the code in addition to the source, NVRTC instead of it.
 static char *compile(struct worker *w, const json_t *request, char *text, double seconds, char **log, struct error *err)
 {
     json_t *mine = json_copy((json_t *)(uintptr_t)request);
@@ -139,7 +139,7 @@ static char *compile(struct worker *w, const json_t *request, char *text, double
     return ptx;
 }
 
-// Reads "{4, 2, 1, ...}" after the constant's name. -1 if it is missing.
+// Reads "{4, 2, 1, ...}" after the constant's name. -1 if the constant is missing.
 static int read_constant(const char *ptx, size_t number, struct kernel_signature *s)
 {
     autofree char *name = text_format(" " PROBE "_%zu[", number);
@@ -232,7 +232,7 @@ int signatures_ask(struct signatures *all, struct worker *w, json_t *request, co
     json_object_set_new(request, "arch", json_sprintf("compute%s", digits ? digits : "_90a"));
     json_object_set_new(request, "cache", json_string(folder));
     char *ptx = compile(w, request, write_text(entries, SIZE_MAX), seconds, &log, err);
-    bool each = !ptx && log; // they do not compile together: first only the source, then each entry
+    bool each = !ptx && log; // they do not compile together: try only the source, then each entry
     if (each) {
         free(log);
         log = NULL;

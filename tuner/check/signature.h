@@ -9,7 +9,7 @@
 
 // A builtin type of CUDA C++.
 struct kernel_type {
-    const char *expression, *name; // for the compiler, and for people
+    const char *expression, *name; // for the compiler; for people
     char kind;                     // 'f' floating, 's' signed, 'u' unsigned integer; 0: void
     size_t bytes;
     const char *element; // the word of job files; NULL: none
@@ -17,14 +17,14 @@ struct kernel_type {
 
 struct kernel_parameter {
     bool pointer, constant;           // constant: a pointer to const
-    const struct kernel_type *type;   // for a pointer, the type it points to; NULL: a class, an enumeration, ...
-    const struct vector_type *vector; // if it is a vector; then `type` is NULL
+    const struct kernel_type *type;   // a pointer's: what it points to; NULL: a class, an enumeration, ...
+    const struct vector_type *vector; // if the type is a vector; then `type` is NULL
     size_t bytes;                     // of the parameter
 };
 
 struct kernel_signature {
     const char *entry;
-    const char *problem; // NULL: it is known; otherwise the compiler's first error line
+    const char *problem; // NULL: the arguments are known; otherwise the compiler's first error line
     size_t parameter_count;
     struct kernel_parameter *parameters;
 };
@@ -37,23 +37,23 @@ struct source_variable {
 };
 
 struct signatures {
-    struct arena memory; // of all texts
+    struct arena memory; // of all strings
     size_t count, kernel_count, variable_count;
     struct kernel_signature *list;
     struct source_variable *variables;
-    const char **kernels; // names in the compiled code of all kernels that are not templates
-    const char *log;      // NULL; otherwise the source does not compile, and nothing else is known
+    const char **kernels; // all kernels that are not templates, by their names in compiled code
+    const char *log;      // not NULL: the source does not compile, and nothing else is known
 };
 
 // Asks a compile worker about all entries of a request from request_compile, for architecture `arch`. Takes the
-// request. `folder` is for temporary files. -1 with a message if the compiler cannot be asked.
+// request. Temporary files are written to `folder`. -1 with a message if the worker cannot be asked.
 int signatures_ask(struct signatures *, struct worker *, json_t *request, const char *arch, const char *folder,
                    double seconds, struct error *);
 void signatures_release(struct signatures *);
 
-// The builtin type of this name, as a source may write it ("unsigned int"), or NULL.
+// The builtin type with this name, as it is written in sources ("unsigned int"), or NULL.
 const struct kernel_type *kernel_type_find(const char *name);
-// The word in job files for this type, or for an integer of the same size; NULL: there is none.
+// The word in job files for this type, or for an integer of the same size; NULL if there is none.
 const char *kernel_type_word(const struct kernel_type *);
 // "const float *", "int", "a type of 16 bytes". malloc'ed.
 char *kernel_parameter_text(const struct kernel_parameter *);

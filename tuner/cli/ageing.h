@@ -14,14 +14,14 @@ struct ageing {
 };
 
 // The environment in which this machine would measure now, as far as it matters for the session's results: the GPU that
-// the last run named, its driver, and the job's compiler. Nothing is known without a GPU, or if the results come from a
-// recording or from other machines.
+// the last run named, its driver, and the job's compiler. All facts are unknown without a GPU, or if the results come
+// from a recording or from other machines.
 struct environment ageing_now(const struct session *);
 
 // Finds the differences between the session's environment and `now`, and whether the source has changed. Facts that are
-// unknown in `now` do not count, nor does another GPU if the store has results for it. The texts belong to the session
-// and `now`.
+// unknown in `now` do not count, nor does a different GPU if the store has results for it. The strings belong to the
+// session and `now`.
 void ageing_find(struct ageing *, const struct session *, const struct environment *now);
 
-// One line with the command that measures the best results again, malloc'ed. NULL if nothing has changed.
+// A line with the command that measures the best results again, malloc'ed. Returns NULL if nothing has changed.
 char *ageing_text(struct session *, const struct ageing *);

@@ -38,7 +38,7 @@ static char *run_script(const char *script, const char *first, const char *secon
     return NULL;
 }
 
-// The top of the repository that contains the job file, and the file's path below it. False if it is in no repository.
+// Finds the top of the repository that contains the job file, and the file's path below it. False if there is none.
 static bool find_repository(const struct job *job, char **top, char **below, struct error *err)
 {
     autofree char *path = realpath(job->path, NULL);

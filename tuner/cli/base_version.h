@@ -8,12 +8,12 @@
 
 struct base_version {
     char *job_path;        // of the base's job file; NULL: the base is a header, built from the job's own source
-    char *config;          // the one that a header names; NULL: the base is not a header
-    char folder[PATH_MAX]; // has the files of a revision, removed at the end; "": there is none
+    char *config;          // the configuration that a header names; NULL: not a header
+    char folder[PATH_MAX]; // holds a revision's files, removed at the end; "": none
 };
 
-// Finds the base version from the user's text. The job file must have the same path in a revision; in a folder it may
-// also be at the top. Prints its own messages and returns 0 or the exit status that the command ends with. Release it
-// in any case.
+// Finds the base version that the user named. The job file must have the same path in a revision; in a folder it may
+// also be at the top. Prints its own messages and returns 0 or the command's exit status. Release the base even after a
+// failure.
 int base_version_find(struct base_version *, const struct job *, const char *text);
 void base_version_release(struct base_version *);

@@ -72,7 +72,7 @@ static int set_parameter(const struct job *job, uint16_t *config, const char *it
                 config[i] = (uint16_t)k;
                 return 0;
             }
-            if (known.length < sizeof err->message) text_add(&known, "%s%s", k ? ", " : "", text); // enough to tell
+            if (known.length < sizeof err->message) text_add(&known, "%s%s", k ? ", " : "", text); // more would not fit
         }
         return error_set(err, "%s cannot be %s; its values are %s", name, value, known.text);
     }

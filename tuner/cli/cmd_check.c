@@ -1,4 +1,4 @@
-// sweetspot check: is this job file correct? Prints every mistake with file and line, the space and each problem's
+// sweetspot check: is this job file correct? Prints every mistake with its file and line, the space and each problem's
 // memory, and checks the kernels' arguments and whether candidates compile (for any architecture, without a GPU).
 #include <errno.h>
 #include <sys/wait.h>
@@ -37,7 +37,7 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-// The configurations that are compiled, and hashes of their code, which show the effect of parameters.
+// The configurations that are compiled, with hashes of their code, which show whether a parameter has an effect.
 struct check_samples {
     size_t count;
     uint64_t *index;              // in the space; all different
@@ -73,9 +73,9 @@ static bool add_neighbour(struct check_samples *s, const struct job *job, size_t
     return false;
 }
 
-// Chooses `count` different configurations, or all if the space has no more. Every other one differs from an earlier
-// one only in a parameter that no launch reads, so that their code can be compared. A single one is the first of the
-// space.
+// Chooses `count` different configurations, or all if the space has no more. Every second sample differs from an
+// earlier one only in a parameter that no launch reads, so that their code can be compared. A single sample is the
+// first configuration of the space.
 static void choose_samples(struct check_samples *s, const struct job *job, uint64_t count)
 {
     uint64_t total = space_size(job->space);
@@ -139,7 +139,7 @@ static void note_code(struct check_samples *s, size_t sample, const json_t *answ
     if (!good) *s->code[sample] = 0;
 }
 
-// The only parameter in which two samples differ. If there is not exactly one, the number of parameters.
+// The only parameter in which two samples differ. Returns the number of parameters if there is not exactly one.
 static size_t only_difference(const struct job *job, const uint16_t *a, const uint16_t *b)
 {
     size_t parameters = space_parameter_count(job->space), found = parameters;
@@ -151,7 +151,8 @@ static size_t only_difference(const struct job *job, const uint16_t *a, const ui
     return found;
 }
 
-// Adds doubts about parameters that no launch reads and that never changed the code, in at least two pairs of samples.
+// Adds doubts about parameters that no launch reads, if at least two pairs of samples differ only in the parameter and
+// all of these pairs have the same code.
 static void compare_samples(const struct check_samples *s, struct check *c)
 {
     const struct job *job = c->job;
@@ -179,7 +180,7 @@ static void compare_samples(const struct check_samples *s, struct check *c)
 
 struct sample {
     const struct implementation *own; // the reference or a baseline; NULL: a candidate's configuration
-    size_t number;                    // among the samples
+    size_t number;                    // of the sample
     uint16_t config[SPACE_MAX_PARAMETERS];
     json_t *answer; // not yet printed
 };
@@ -188,7 +189,7 @@ struct sample {
 struct printed {
     uint64_t count; // of samples that were printed
     bool brief;     // only failures
-    char *error;    // the newest one; NULL: none
+    char *error;    // the latest error; NULL: none
     int64_t same;   // samples that failed in the same way and were not printed
 };
 
@@ -228,7 +229,7 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
     return !good;
 }
 
-// The answer for a configuration whose compiler died or timed out, the same as in a run.
+// The answer for a configuration whose compiler crashed or timed out, the same as in a run.
 static json_t *lost(const struct pool_event *event)
 {
     autofree char *reason =
@@ -262,15 +263,15 @@ static int send_sample(const struct job *job, const struct sample *s, const char
     return pool_send_compiler(pool, compiler, request, job->code.compile_timeout + COMPILE_GRACE, err);
 }
 
-// Whether the compiler cannot work on this machine at all, which is assumed if it ended by itself.
+// Whether the compiler does not work on this machine at all. This is assumed if it ended by itself.
 static bool is_useless(const struct worker_pool *pool, const struct pool_event *event)
 {
     bool died = event->kind == POOL_COMPILER_LOST && event->busy && !event->late;
     return event->kind == POOL_FAILED || (died && !WIFSIGNALED(pool->compilers[event->worker].worker.exit_status));
 }
 
-// Compiles the kernels of the reference and of baselines, and the samples, with one worker per core. `cache` NULL:
-// none. Returns the number of failures, or -1.
+// Compiles the kernels of the reference and of baselines, and the samples, with one worker per core. A NULL `cache`
+// means no cache. Returns the number of failures, or -1.
 static int64_t compile_samples(const struct job *job, struct check_samples *chosen, bool brief, const char *arch,
                                const char *cache, struct error *err)
 {
@@ -347,7 +348,7 @@ static int print_found(struct check *c)
     return status;
 }
 
-// The checks that need a compiler. `count` -1: the option was not given, so a missing compiler is not an error.
+// The checks that need a compiler. `count` is -1 if the option was not given; a missing compiler is then not an error.
 static int check_by_compiling(struct check *c, int64_t count, const char *arch, const char *cache)
 {
     struct error err = {""};

@@ -1,8 +1,9 @@
-// sweetspot compare: compares the winner of the newest final with every baseline in it, from the rounds' paired times.
+// sweetspot compare: compares the winner of the newest final with every baseline in it, using the paired times of the
+// rounds.
 //
 // Nothing is measured here; everything comes from the store. If the store has a "ceilings" document with the device's
-// measured limits, percentages are shown: the time that the problem's work needs at these ceilings
-// (tuner/setup/work_bounds.h) divided by the measured time.
+// measured limits, percentages are shown: the time that the problem's work would take at these ceilings
+// (tuner/setup/work_bounds.h), divided by the measured time.
 
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
@@ -26,7 +27,7 @@ static int read_work(struct comparison *c)
     return 0;
 }
 
-// Mentions a final that is newer than the one shown and has no winner.
+// Mentions a final without a winner that is newer than the final shown.
 static void mention_open_final(struct comparison *c, double decided)
 {
     double when = 0;
@@ -90,7 +91,7 @@ struct comparing {
     struct gate gate;
     size_t below; // problems below the gate
     bool printed;
-    json_t *documents; // of every comparison, for output about all of them
+    json_t *documents; // one for each comparison, to print them together
 };
 
 static struct comparing given = {.gate = {.figure = NAN}};
@@ -156,7 +157,7 @@ static void print_all(const struct comparing *all)
         compare_print_all(all->documents);
 }
 
-// The number of jobs without a comparison, which therefore do not pass the gate.
+// The number of jobs that have no comparison and therefore do not pass the gate.
 static size_t count_undecided(const struct comparing *all)
 {
     size_t count = 0;

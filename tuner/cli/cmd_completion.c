@@ -9,7 +9,7 @@ static struct option_list words;
 
 static const char *const names[] = {"bash", "zsh", "fish", NULL};
 // The scripts pass this word as SHELL, followed by the command line without its first word. The answer has the words
-// that may replace the last one, one per line, or ":file" or ":folder" if it is the name of a file or folder.
+// that may replace the last word, one per line, or ":file" or ":folder" if a file or folder name is expected there.
 static const char asking[] = "words";
 
 static const char *const scripts[] = {
@@ -31,7 +31,7 @@ static const char *const scripts[] = {
     "    (:folder) _files -/ ;;\n"
     "    (*) compadd -a candidates ;;\n"
     "    esac\n}\n"
-    // In a folder of $fpath, the file is the function's body. When sourced, it registers the completion.
+    // If zsh finds this file through $fpath, it is the function's body. If it is sourced, it registers the completion.
     "if [ \"$funcstack[1]\" = _sweetspot ]; then\n    _sweetspot \"$@\"\nelse\n    compdef _sweetspot sweetspot\nfi\n",
     "# fish completion for sweetspot, written by `sweetspot completion fish`.\n"
     "function __sweetspot_words\n"

@@ -31,7 +31,7 @@ __attribute__((format(printf, 5, 6))) static void add(json_t *all, enum verdict 
                                          json_text(text, strlen(text)), "mend", verdict == GOOD ? "" : mend));
 }
 
-// Prints a text of several lines, all at the same column.
+// Prints a string of several lines, each beginning in the same column.
 static void print_mend(const char *text)
 {
     while (*text) {
@@ -54,7 +54,7 @@ static void print_findings(const json_t *all)
     }
 }
 
-// The answers of all GPUs to "hello", with their "index". Empty, with a message, if the first one cannot be used.
+// The answers of all GPUs to "hello", with their "index". Empty, after a message, if the first GPU cannot be used.
 static json_t *find_devices(struct error *err)
 {
     json_t *devices = json_array();

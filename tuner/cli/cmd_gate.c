@@ -46,7 +46,7 @@ struct gate_problem {
 struct gate_document {
     const char *job, *base, *base_configuration, *configuration, *device, *driver, *compiler;
     int verdict;
-    double allow, when; // a share; Unix time
+    double allow, when; // a fraction; Unix time
     int64_t processes;
     const struct gate_problem *problems;
     size_t problem_count;
@@ -167,8 +167,8 @@ static int check_same_task(const struct job *base, const struct job *job)
                            "same data");
 }
 
-// Compiles the configuration `text`. If that is NULL, the job's current configuration, otherwise the best one known,
-// otherwise the first one.
+// Compiles the configuration `text`. If it is NULL, compiles the job's current configuration; if the job has none, the
+// best known configuration; and if none is known, the first of the space.
 static int compile(struct candidate_source *source, struct single_run *single, const char *text, const char *which,
                    struct single_run_candidate *candidate)
 {

@@ -63,7 +63,7 @@ static int print_hash(const struct job *job, bool job_set)
     return status;
 }
 
-// The problem with a section's template, whose present hash is `hash`. NULL if it is the template that was measured.
+// Why a section does not match its template, whose hash is now `hash`. NULL if this template was measured.
 static const char *source_trouble(const json_t *section, const char *hash)
 {
     const char *measured = json_get_string(section, "source_hash", "");
@@ -124,14 +124,14 @@ static void add_recording(json_t *section, const json_t *recording)
     if (when > 0) json_object_set_new(section, "when", json_integer(when));
 }
 
-// Adds the result of nvcc's build of the winner, if it was raced.
+// Adds the result of the winner's nvcc build, if that build took part in the race.
 static void add_builds(json_t *section, struct session *session, const struct final *final)
 {
     autojson json_t *document = session_document(session, BUILDS_DOCUMENT, NULL);
     json_object_set_new(section, "nvcc", builds_summary(document, final, session->job));
 }
 
-// Explains that a final, or something that it would have stored, is missing.
+// Explains that there is no final, or that the final lacks something it should have stored.
 static int say_how_to_decide(const struct session *session, const char *what)
 {
     return session_advise(session, "a run ends with a final", "%s", what);
@@ -147,8 +147,8 @@ static int complain_binary(const struct session *session, int failed, const stru
                                     : session_complain(EXIT_ENVIRONMENT, err);
 }
 
-// Makes the section for one trial, which is kernel number `kernel` of the final. The binary is added to the list,
-// unless that is NULL.
+// Makes the section for one trial, which is kernel number `kernel` of the final. Adds its binary to the list, unless
+// the list is NULL.
 static json_t *make_section(struct session *session, int64_t id, struct binary_list *binaries,
                             const struct final *final, size_t kernel, json_t *ties, int *status)
 {
@@ -173,7 +173,7 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
     return missing ? NULL : json_incref(section);
 }
 
-// Adds the job's fallback after the device's own sections, or notes in the first one why there is none.
+// Adds the job's fallback after the device's own sections, or notes in the first section why there is none.
 static void add_fallback(struct session *session, json_t *sections)
 {
     const struct job *job = session->job;
@@ -203,7 +203,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     if (!*status && !decided && session->job->search.objective == OBJECTIVE_EACH)
         *status = say_how_to_decide(session, "a final decides which kernel is for which problem");
     if (*status) return NULL;
-    ties = tied_configurations(session, &final); // before the winner's, because the store holds one trial at a time
+    ties = tied_configurations(session, &final); // before the winner is loaded: the store holds one trial at a time
     for (size_t k = 0; k < (final.kernel_count ? final.kernel_count : 1) && !*status; k++) {
         json_t *section = make_section(session, final.kernel_count ? final.kernels[k] : winner, binaries,
                                        decided ? &final : NULL, k, ties, status);
@@ -233,7 +233,7 @@ static int write_cubin(struct session *session, const char *path)
     return EXIT_DONE;
 }
 
-// Writes the binaries with their launches.
+// Writes the binaries and how they are launched.
 static int write_kernels(struct session *session, const char *path)
 {
     struct error err = {""};
@@ -247,7 +247,7 @@ static int write_kernels(struct session *session, const char *path)
     return EXIT_DONE;
 }
 
-// Prints how the machine and the source differ from those of the results.
+// Prints how this machine and the source differ from the machine and the source of the results.
 static void say_age(struct session *session, const json_t *section)
 {
     char hash[HASH_TEXT_SIZE];
@@ -260,7 +260,7 @@ static void say_age(struct session *session, const json_t *section)
         fprintf(stderr, "sweetspot: %s: %s; the header describes what was measured\n", session->job->name, trouble);
 }
 
-// Writes the sections, keeps those that the file has for other devices, and prints the file's path.
+// Writes the sections, keeps the file's sections for other devices, and prints the file's path.
 static int write_sections(const struct header_options *o, const char *job, const char *path, const json_t *fresh,
                           struct binary_list *binaries)
 {
@@ -290,7 +290,7 @@ static int write_header(const struct header_options *o, struct session *session,
     return status;
 }
 
-// Refuses options that exclude each other, instead of ignoring one.
+// Refuses options that exclude each other, instead of ignoring one of them.
 static int refuse_combination(const struct header_options *o)
 {
     const struct {

@@ -70,7 +70,7 @@ static int replace_entry(struct job *job, const char *entry)
 struct given_binary {
     const char *path; // NULL: none
     char hash[HASH_TEXT_SIZE];
-    struct implementation function; // IMPLEMENTATION_NONE: a binary, or nothing
+    struct implementation function; // IMPLEMENTATION_NONE: a binary, or none
 };
 
 // Finds the job's kernels in a binary. If both the job and the binary have only one kernel, their names may differ.
@@ -104,8 +104,8 @@ static int use_library(const struct judge_options *o, const struct job *job, con
     return 0;
 }
 
-// Replaces the template by another source, a binary or a library function. A reference that is a kernel of the job's
-// template is kept.
+// Replaces the template with another source, a binary or a library function. If the reference is a kernel of the job's
+// template, it still comes from that template.
 static int replace_implementation(const struct judge_options *o, struct job *job, struct given_binary *binary)
 {
     struct error err = {"the file cannot be found"};
@@ -219,7 +219,7 @@ static int judge_job(const struct judge_options *o, struct single_run *single)
     return status;
 }
 
-// Reads options from a request. `folder` is for the source's text.
+// Reads options from a request. If the request contains a source, its text is written to `folder`.
 static int read_request(struct judge_options *o, const json_t *message, struct arena *memory, const char *folder,
                         struct error *err)
 {
@@ -255,7 +255,7 @@ static int judge_request(struct judge_options *o)
     autofree char *line = NULL;
     size_t room = 0;
     if (work_folder_make("source", folder, &err)) return session_complain(EXIT_ENVIRONMENT, &err);
-    single_run_start(&single, o->device, &err); // setting up the job tries again and reports the failure
+    single_run_start(&single, o->device, &err); // setting up the job starts it again and reports the failure
     autojson json_t *message = json_parse(getline(&line, &room, stdin) < 0 ? "" : line, &err);
     int status = EXIT_USAGE;
     if (message && !read_request(o, message, &memory, folder, &err))

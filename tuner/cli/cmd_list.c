@@ -1,8 +1,8 @@
 // sweetspot list: lists everything that a job file or a command line can name, with options, roles, bounds and units.
 // It comes from the tables that the program itself uses.
 //
-// There is one function for each kind. It prints all entries (`name` NULL), or one entry with its details, on stdout
-// and returns an exit status. An unknown name is a usage error, and the nearest name is suggested.
+// There is one function for each kind. It prints all entries (if `name` is NULL), or one entry with its details, on
+// stdout, and returns an exit status. An unknown name is a usage error, and the nearest name is suggested.
 
 #include <fnmatch.h>
 
@@ -32,7 +32,7 @@ static void print_rows(const json_t *document, const json_t *rows, const struct 
         rows_print(rows, columns, given.format == FORMAT_CSV, stdout);
 }
 
-// Prints all entries, or those with the name `wanted`; if there is none, the error says "unknown `what`". Takes the
+// Prints all entries, or those with the name `wanted`. If there are none, the error says "unknown `what`". Takes the
 // entries. `note` is printed after a table.
 static int list_entries(const char *what, json_t *all, const struct row_column *columns, const char *wanted,
                         const char *note)
@@ -74,7 +74,7 @@ static int list_strategies(const char *wanted)
     return list_entries("strategy", all, columns, wanted, "");
 }
 
-// The source that measures a field; "" if the driver itself knows it.
+// What measures a field; "" if the driver itself knows the value.
 static const char *source_name(const struct trial_field *f)
 {
     if (f->flags & FIELD_DERIVED) return "derived";
@@ -140,8 +140,8 @@ static json_t *setting_json(const struct job_setting *s)
                      "has_default", s->fallback != NULL, "range", range, "words", words, "meaning", s->meaning);
 }
 
-// Whether `name` selects the setting: it is the path, or whole parts of it. A group's name selects all settings in the
-// group.
+// Whether `name` selects the setting: `name` must be the setting's path or consist of whole parts of it. A group's name
+// selects all settings in the group.
 static bool is_meant(const struct job_setting *s, const char *name)
 {
     size_t length = strlen(name);
@@ -171,7 +171,7 @@ static int list_settings(const char *name)
     return refuse_unknown_of_many("setting", name, names, "sweetspot list settings shows all");
 }
 
-static const char *const kind_names[] = {"input", "output", "size", "scalar"}; // by enum role_kind
+static const char *const kind_names[] = {"input", "output", "size", "scalar"}; // indexed by enum role_kind
 
 static const char *reference_name(const struct operation *op)
 {
@@ -261,8 +261,8 @@ static bool has_metric(const json_t *list, const char *metric)
     return false;
 }
 
-// Adds the set's own metrics; with `key`, only that one. A metric is counted once, even if several included sets have
-// it.
+// Adds the set's own metrics, or only the metric `key` if that is given. A metric counts once even if several included
+// sets have it.
 static void add_metrics(json_t *list, const struct metric_set *set, const char *key)
 {
     for (const struct metric *m = set->metrics; m->key; m++) {
@@ -273,7 +273,7 @@ static void add_metrics(json_t *list, const struct metric_set *set, const char *
     }
 }
 
-// Adds the metrics of the included sets, then the set's own.
+// Adds the metrics of the included sets, then the set's own metrics.
 static void add_set(json_t *list, const struct metric_set *set)
 {
     for (const char *at = set->includes ? set->includes : ""; *at; at += strspn(at, " ")) {
@@ -389,8 +389,8 @@ static int print_metrics(const json_t *answer, const char *pattern)
     return count ? EXIT_DONE : EXIT_NOTHING;
 }
 
-// Lists the hardware counters of a chip, with the short keys that the program has for some of them. Needs CUPTI, but no
-// GPU if a chip is named.
+// Lists the hardware counters of a chip, with the program's short keys for some of them. Needs CUPTI, and also a GPU
+// unless a chip is named.
 static int list_counters(const char *pattern)
 {
     struct error err = {""};

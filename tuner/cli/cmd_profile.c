@@ -1,4 +1,4 @@
-// sweetspot profile: explains why a candidate is fast or slow, or why it differs from another one.
+// sweetspot profile: explains why a candidate is fast or slow, or why it differs from another candidate.
 //
 // The candidate's configuration comes from the store. It is compiled, verified and timed again, and its counters are
 // read. The store keeps the device's ceilings, and the findings as documents of the trial.
@@ -45,10 +45,10 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-// The values of SWEETSPOT_VARIANT, for --limits: the whole kernel, only its memory traffic, only its arithmetic.
+// The values of SWEETSPOT_VARIANT for --limits: the whole kernel, only its memory traffic, and only its arithmetic.
 enum { VARIANTS = 3 };
 
-// `blocks`: the most blocks that may run at once on a multiprocessor; 0: as many as fit.
+// `blocks`: how many blocks may run at once on a multiprocessor; 0: as many as fit.
 static int make_profile(struct profiling *p, const struct candidate_spec *s, int variant, int64_t blocks,
                         json_t *ceilings, json_t **out)
 {
@@ -86,8 +86,8 @@ static int64_t not_kept(struct candidate_source *c, const char *why)
     return 0;
 }
 
-// The trial that a profile (tuner/explain/explain.h) belongs to: the one with its configuration in the store's
-// environment, if that environment has this device and the present source. Otherwise 0, with a note on stderr.
+// The trial that a profile (tuner/explain/explain.h) belongs to: the trial of its configuration in the store's
+// environment, if that environment has this device and the current source. Otherwise returns 0, with a note on stderr.
 static int64_t owner_of(struct candidate_source *c, const struct single_run *single, const json_t *profile)
 {
     const struct session *s = &c->session;
@@ -104,8 +104,9 @@ static int64_t owner_of(struct candidate_source *c, const struct single_run *sin
     return missing ? 0 : trial.id;
 }
 
-// Stores a document with a trial, for `report`; docs/json.md describes the shapes. Takes the document; the newest of a
-// kind counts. Does nothing for trial 0. If the store cannot be written, a note is printed on stderr, once.
+// Stores a document with a trial, for `report`; docs/json.md describes the shapes. Takes the document; the newest
+// document of a kind counts. Does nothing for trial 0. If the store cannot be written, a note is printed on stderr,
+// once.
 static void put_document(struct candidate_source *c, int64_t trial, const char *kind, json_t *document)
 {
     enum { DOCUMENT_VERSION = 1 };
@@ -124,7 +125,8 @@ static void keep(struct profiling *p, const struct candidate_spec *spec, json_t 
                  json_pack("{s:O, s:O}", "problem", json_object_get(profile, "problem"), "findings", findings));
 }
 
-// Adds facts to the document that tables compute themselves: source lines and the position under the roofline.
+// Adds facts that are not in the document because tables compute them while printing: source lines and the position
+// under the roofline.
 static void complete(const struct profiling *p, json_t *profile)
 {
     if (!profile) return;

@@ -43,7 +43,8 @@ static bool is_named(const struct job_set *files, const char *path)
     return named;
 }
 
-// Finds the files; without arguments, the stores in the folder `out`. 0, or an exit status after a message.
+// Finds the files: the arguments or, if there are none, the stores in the folder `out`. Returns 0, or an exit status
+// after a message.
 static int find_files(struct job_set *files)
 {
     if (!files->named.count && !job_set_is_folder("out"))
@@ -55,7 +56,7 @@ static int find_files(struct job_set *files)
     return status;
 }
 
-// Reads a job file. The error is its first mistake.
+// Reads a job file. If it has mistakes, the error is the first one.
 static int read_job(const char *path, struct job **job, struct error *err)
 {
     autorelease(mistakes_release) struct mistakes mistakes = {0};
@@ -67,7 +68,7 @@ static int read_job(const char *path, struct job **job, struct error *err)
     return error_set(err, "%s: %s", file, mistakes.count ? mistakes.list[0].text : "cannot be read");
 }
 
-// The size of the space on the device that was used last; NaN if the space cannot be built for it.
+// The size of the space on the device that was used last; NaN if the space cannot be built for that device.
 static double build_space(struct job *job, struct store *store, const char *arch)
 {
     struct error err = {""};
@@ -76,7 +77,8 @@ static double build_space(struct job *job, struct store *store, const char *arch
     return job_build_space(job, &limits, &err) ? (double)NAN : (double)space_size(job->space);
 }
 
-// The job file that the store was last tuned with, malloc'ed. NULL if it is unknown, deleted, or another job's.
+// The job file that the store was last tuned with, malloc'ed. NULL if it is unknown, was deleted, or is for another
+// job.
 static char *known_job(struct store *store, const char *name, struct job **job)
 {
     struct error err = {""};
@@ -94,7 +96,7 @@ static char *known_job(struct store *store, const char *name, struct job **job)
 static json_t *read_one(const struct job_set *files, const char *file, size_t points)
 {
     struct error err = {""};
-    struct environment environment; // the last one
+    struct environment environment; // of the latest run
     struct job *job = NULL;
     autofree char *job_file = is_store(file) ? NULL : text_copy(file);
     struct report_source source = {.space = NAN, .points = points};
@@ -129,8 +131,8 @@ out:
     return json;
 }
 
-// Reads the jobs, one after another, into a list of JOBs. If one cannot be read, it has an "error", which is also
-// printed on stderr, and *failed is set.
+// Reads all jobs into a list of JOBs. If one cannot be read, it has an "error", which is also printed on stderr, and
+// *failed is set.
 static json_t *read_jobs(const struct job_set *files, bool *failed)
 {
     json_t *jobs = json_array();
@@ -169,8 +171,8 @@ static bool has_results(const json_t *jobs)
     return false;
 }
 
-// Writes the report. EXIT_NOTHING if a store could not be read (the others are in the report), or if all were empty;
-// stderr says which.
+// Writes the report. EXIT_NOTHING, with a message, if a store could not be read (the other stores are in the report),
+// or if all were empty.
 static int write_all(const struct job_set *files, const struct report_charts *charts, const char *output)
 {
     bool failed;

@@ -60,7 +60,7 @@ static int choose_strategies(const char *text, const struct strategy_class ***ch
     return status;
 }
 
-// Reads a list of numbers, or of times if `seconds`, which must ascend. -1 with a message.
+// Reads an ascending list of numbers, or of times if `seconds` is set. -1 with a message.
 static int parse_list(const char *option, const char *text, bool seconds, double *values, size_t most, size_t *count,
                       struct error *err)
 {
@@ -82,8 +82,8 @@ static int parse_list(const char *option, const char *text, bool seconds, double
     return *count ? 0 : error_set(err, "%s: empty", option);
 }
 
-// Reads the priors for each file: all that are given, except the file itself. A prior that cannot be used for the file
-// is left out with a note.
+// Reads the priors for each file: all given priors except the file itself. Priors that cannot be used for the file are
+// left out with a note.
 static struct bench_priors *read_priors(const struct option_list *priors, const struct bench_options *o)
 {
     struct bench_priors *read = memory_new(o->file_count, sizeof *read);
@@ -122,7 +122,7 @@ static void print_rows(const struct bench_rows *r)
                (long long)r->options->seeds, r->legend);
 }
 
-// Reads options that are given as text. -1 with a message.
+// Reads options whose values are strings. -1 with a message.
 static int parse(struct simulate_options *simulated, const struct strategy_class ***chosen, size_t *count,
                  struct error *err)
 {

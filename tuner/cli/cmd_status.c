@@ -1,8 +1,8 @@
 // sweetspot status: shows a job's progress, its best result so far, what the runs did, and how to resume. It only
 // reads; a tuner may be running at the same time.
 //
-// Everything is gathered into one JSON object per job and device. --format json prints it whole; the other functions
-// print the parts that people need.
+// Everything is gathered into one JSON object per job and device. --format json prints the whole object; otherwise only
+// the parts that people need are printed.
 
 #include "tuner/base/protocol.h"
 #include "tuner/base/table.h"
@@ -22,7 +22,7 @@ struct status {
     struct ageing ageing;
 };
 
-// Adds a run, which may have written a document when it began and another when it ended. The newest comes first.
+// Adds a run, which may have written one document when it began and another when it ended. The newest run comes first.
 static int add_run(void *user, double when, json_t *run)
 {
     struct status *status = user;
@@ -218,7 +218,7 @@ static void print_search(const json_t *live)
                100 * json_get_number(live, "compilers_busy", 0), 100 * json_get_number(live, "driver_busy", 0));
 }
 
-// What a worker is doing: its trial, or the configuration that it compiles, or the reason why it stopped.
+// What a worker is doing: the trial that it measures, the configuration that it compiles, or why it has stopped.
 static char *work_text(const json_t *w)
 {
     int64_t trial = json_get_integer(w, "trial", 0);
@@ -226,7 +226,7 @@ static char *work_text(const json_t *w)
                  : text_copy(json_get_string(w, "reason", json_get_string(w, "config", "")));
 }
 
-// One row for all compilers of a node, if `first` is the first of them; otherwise NULL.
+// One row for all compilers of a node. NULL if `first` is not the node's first compiler.
 static json_t *compilers_of(const json_t *workers, size_t first)
 {
     const char *node = json_get_string(json_array_get(workers, first), "node", "");
@@ -264,8 +264,8 @@ static const struct row_column columns[] = {COLUMN_OF("worker", "name"),
                                             COLUMN_TEXT("at", work_text),
                                             {0}};
 
-// Prints who runs it, its progress, and a line for each GPU and for the compilers of each node. For a run that has
-// died, a single line says so.
+// Prints which process performs the run, its progress, and a line for each GPU and for the compilers of each node. If
+// the run was killed, prints only a line that says so.
 static void print_live(const json_t *live)
 {
     const json_t *workers = json_object_get(live, "workers");
@@ -397,7 +397,7 @@ static const json_t *fastest_baseline(const json_t *report)
 static void add_line(struct table *table, const json_t *report)
 {
     const json_t *trials = json_object_get(report, "trials"), *final = json_object_get(report, "final");
-    const json_t *live = trials ? NULL : json_object_get(report, "live"); // if the run is on another machine
+    const json_t *live = trials ? NULL : json_object_get(report, "live"); // not NULL: the run is on another machine
     const json_t *baseline = live ? live : fastest_baseline(report),
                  *run = live ? live : json_array_get(json_object_get(report, "runs"), 0);
     int64_t total = live ? json_get_integer(live, "evaluations", 0) : json_get_integer(report, "trials_total", 0);
@@ -423,7 +423,7 @@ static void add_line(struct table *table, const json_t *report)
     table_cell(table, "%s", note.text ? note.text : "");
 }
 
-// Prints one table of several jobs, with a line for each.
+// Prints several jobs as one table, with a line for each.
 static void print_all(const json_t *reports)
 {
     struct table *table =
@@ -460,7 +460,7 @@ static int show(void *user, struct session *session)
     struct status status = {.session = session, .report = json_object(), .runs = json_array()};
     int result = session_build_space(session);
     if (!result) result = gather(&status);
-    // A run uses one device, which is then the newest.
+    // A run uses one device, and that is the newest one.
     if (!result && all->live && session->environment.key == session->devices[0].key)
         json_object_set(status.report, "live", all->live);
     if (!result && all->format == FORMAT_TABLE && !all->job_set.many) {

@@ -1,4 +1,4 @@
-// sweetspot tune: searches, all night if asked to. It can be stopped and resumed at any time.
+// sweetspot tune: searches for the fastest configuration. The search can be stopped and resumed at any time.
 
 #include <errno.h>
 #include <unistd.h>
@@ -23,9 +23,9 @@ static const char first_device[] = "0";
 
 // The settings from the command line, for every job that is tuned.
 struct tune_request {
-    // time, evaluations, stop.until: below 0 for the job's own; paths are filled in for each job.
+    // time, evaluations, stop.until: below 0 means the job's value; paths are filled in for each job.
     struct tune_options options;
-    const char *store, *cache; // NULL: out/<job name>.db, and the folder cache next to it
+    const char *store, *cache; // NULL: out/<job name>.db, and the folder `cache` next to it
 };
 
 static struct {
@@ -109,8 +109,8 @@ static char *store_log_path(const char *store)
     return text_format("%.*s.log", (int)(name && store[name - 1] != '/' ? name : strlen(store)), store);
 }
 
-// Prints the command to continue with. A job that was only searched has no winner yet; one that was not checked can
-// still be checked.
+// Prints the command to continue with: after a search without a final, the command that finds the winner; after a final
+// without checks, the command that makes them.
 static void print_next_command(const struct job *job, const struct tune_request *request, const char *store_path,
                                bool unchecked)
 {
@@ -181,7 +181,7 @@ struct suite_job {
     const char *path;
     char *name;
     int status;
-    bool out; // gets no more time: it failed, or time would not help
+    bool out; // gets no more time: it failed, or more time would not help
     double spent;
     struct tune_outcome outcome;
 };
@@ -201,15 +201,15 @@ static int note_job(void *user, const char *path, struct job *job)
     return 0;
 }
 
-// The winners of the other jobs, those nearest in the list first, since neighbouring shapes tend to have similar
-// winners. The caller frees the list.
+// The winners of the other jobs. The nearest jobs in the list come first, since neighbouring shapes tend to have
+// similar winners. The caller frees the list.
 static const char **collect_starts(size_t own, size_t *found)
 {
     const char **starts = memory_new(suite.count, sizeof(char *));
     *found = 0;
     for (size_t distance = 1; distance < suite.count; distance++) {
         for (int side = 0; side < 2; side++) {
-            size_t i = side ? own + distance : own - distance; // below 0: far above count
+            size_t i = side ? own + distance : own - distance; // if it would be below 0, it wraps to far above count
             const char *best = i < suite.count ? suite.jobs[i].outcome.best_config : NULL;
             if (best) starts[(*found)++] = best;
         }
@@ -297,7 +297,7 @@ static double finish_of(const struct suite_job *j)
     return j->outcome.finish >= 0 ? j->outcome.finish : unknown_finish;
 }
 
-// Seconds reserved for the finals of all jobs, at most half of the budget.
+// The seconds that are reserved for the finals of all jobs: at most half of the budget.
 static double time_of_finals(double time)
 {
     double most = time / (2 * (double)suite.count), sum = 0;
@@ -306,7 +306,7 @@ static double time_of_finals(double time)
     return sum;
 }
 
-// A job's share of the remaining time, which is for its final and those after it.
+// A job's share of the remaining time, which its final and the later finals have to share.
 static double time_of_final(const struct suite_job *own, double end)
 {
     double all = 0, left = end - clock_now();
@@ -329,7 +329,8 @@ static int search_all(double time, double begin)
         share = fmin(slices.first, fmax(left / (double)(count - i), least_slice));
         announce(j, "", time > 0 ? share : 0);
         run_slice(j, time > 0 ? share : 0, false);
-        // The job files are correct, so the machine or the command line is at fault, and the other jobs would fail too.
+        // The job files are correct, so the cause is the machine or the command line, and the other jobs would fail
+        // too.
         if (i == 0 && (j->status == EXIT_ENVIRONMENT || j->status == EXIT_USAGE)) return j->status;
     }
     while (time > 0 && !interrupt_count()) {
@@ -358,16 +359,16 @@ static int tune_all(double time)
     return interrupt_count() ? interrupt_status() : status;
 }
 
-// Tunes every job. Each begins with the winners of the others found so far, those nearest in the list first. --time is
-// the total for all jobs (by default the sum of their own budgets), part of which is reserved for the finals. Half of
-// the rest is shared equally; then each slice goes to the job whose last slice gained most per second. After the finals
-// a table is printed on stdout, or the event "jobs". Returns the first exit status other than 0 after all jobs have
-// run, or that of an interruption at once.
+// Tunes every job. Each job begins with the winners found so far for the other jobs, nearest in the list first. --time
+// is the total for all jobs (by default the sum of their own budgets), part of which is reserved for the finals. Half
+// of the rest is shared equally; after that, each slice goes to the job whose last slice gained the most per second.
+// After the finals a table is printed on stdout, or the event "jobs". After all jobs have run, returns the first exit
+// status other than 0; after an interruption, returns its status at once.
 static int tune_jobs(void)
 {
     const struct tune_options *o = &given.request.options;
     suite.jobs = memory_new(given.jobs.count, sizeof *suite.jobs);
-    // All job files are read before anything is tuned, so that a mistake in the last one does not show up only after
+    // All job files are read before anything is tuned, so that a mistake in the last file is not found only after
     // hours.
     int status = job_set_each_job(&given.jobs, note_job, NULL);
     if (!status) {
@@ -387,7 +388,8 @@ static int tune_jobs(void)
     return status;
 }
 
-// --finish and --refresh do not search, so options about searching are mistakes. Returns the first one given, or NULL.
+// --finish and --refresh do not search, so search options are mistakes with them. Returns the first such option that
+// was given, or NULL.
 static const char *useless_without_search(void)
 {
     const struct tune_options *o = &given.request.options;

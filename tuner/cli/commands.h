@@ -7,14 +7,14 @@
 #include "tuner/base/installation.h"
 #include "tuner/cli/options.h"
 
-#define SWEETSPOT_DATE "2026-11-22" // of the version, in manual pages
+#define SWEETSPOT_DATE "2026-11-22" // of the version, shown in manual pages
 
 struct command {
     const char *name;
     const char *summary;     // one line, for the overview
     const char *description; // the text of --help
     const struct option_spec *options;
-    int (*run)(void); // once the options are parsed; returns an exit status (protocol.h)
+    int (*run)(void); // called after options are parsed; returns an exit status (protocol.h)
     const char *more; // what the manual page adds to the description, or NULL; see manual.h
     const char *see;  // commands that the page refers to, separated by blanks
 };
@@ -25,7 +25,7 @@ extern const size_t command_count;
 // Parses a command line (argv[0] is the command's name) and runs the command. Returns its exit status.
 int command_run(const struct command *, int argc, char **argv);
 
-// The command of this name, or NULL.
+// The command with this name, or NULL.
 const struct command *command_find(const struct command *const *table, const char *name);
 const char *command_nearest(const char *name); // for "did you mean", or NULL
 // What to write instead of a command of earlier versions: "profile --limits" for limiter. NULL for other names.
@@ -36,8 +36,8 @@ const char *command_renamed(const char *name);
 void commands_hand_over(const struct command *const *);
 const struct command *const *commands_known(void);
 
-// Every command, in the order of --help: first those that do the work, then those that help with it. The descriptor is
-// cmd_<name>.
+// Every command, in the order of --help: first the commands that do the work, then the commands that help with it. The
+// descriptor is cmd_<name>.
 // clang-format off
 #define COMMANDS(x) \
     x(tune) \

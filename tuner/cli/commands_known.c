@@ -1,5 +1,5 @@
-// The table of commands, for commands whose output is about all of them (commands.h). The table refers to their
-// functions, so they cannot refer to the table; main hands it over.
+// The table of commands, for commands whose output is about all of them (commands.h). The table refers to the commands'
+// functions, so these functions cannot refer to the table; main hands it over.
 #include "tuner/cli/commands.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-// The winner of a final compared with its baselines: cmd_compare.c reads it, compare_table.c and compare_data.c print
-// it.
+// The comparison of a final's winner with its baselines: cmd_compare.c makes it, compare_table.c and compare_data.c
+// print it.
 #pragma once
 
 #include "tuner/cli/session.h"
@@ -19,14 +19,14 @@ static inline bool is_baseline(const struct final_entry *entry)
     return !entry->trial;
 }
 
-// How many launches of a candidate were verified, in its trial and in the final.
+// The number of a candidate's launches that were verified, in its trial and in the final.
 int64_t compare_judged(const struct comparison *, const struct final_entry *);
 // Prints everything about one comparison, for people.
 void compare_print(const struct comparison *);
 // Prints several comparisons as one table from their documents (compare_json), with a line per problem.
 void compare_print_all(const json_t *documents);
 
-// The same as CSV, with a line per problem and entry.
+// Prints the same as CSV, with a line per problem and entry.
 void compare_print_csv(const json_t *documents);
 
 // The document of docs/json.md, without its format and version.

@@ -33,7 +33,7 @@ static json_t *entry_json(const struct comparison *c, const struct final_entry *
     return json;
 }
 
-// All figures from the search for the final's trials.
+// All figures that the search has measured for the final's trials.
 static json_t *json_trials(const struct comparison *c)
 {
     json_t *trials = json_array();
@@ -127,7 +127,7 @@ static const struct row_column csv_columns[] = {COLUMN("job"),
                                                 COLUMN_OF("watts", "energy.watts"),
                                                 {0}};
 
-// One entry on one problem, with its job, device and problem.
+// One entry's result on one problem, with the job and the device.
 static json_t *csv_row(const json_t *document, const json_t *problem, const json_t *entry)
 {
     json_t *row = json_copy((json_t *)(uintptr_t)entry);

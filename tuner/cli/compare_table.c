@@ -30,7 +30,8 @@ static const json_t *find_entry(const json_t *problem, const char *baseline)
     return NULL;
 }
 
-// Adds the line for one problem of a document; NULL: for the mean over all. `one`: the table is for a single job.
+// Adds the line for one problem of a document, or the line with the mean over all problems if it is NULL. `one`: the
+// table is for a single job.
 static void add_line(struct table *table, const json_t *document, const json_t *problem, json_t *baselines, bool one)
 {
     const json_t *ours = find_entry(problem, NULL);
@@ -159,8 +160,8 @@ static void print_table(const struct comparison *c)
     print_processes(c);
 }
 
-// A kernel may be faster because it is less accurate. Prints a note if its largest error is more than twice a
-// library's.
+// A kernel may be faster because it is less accurate. Prints a note if the tuned kernel's largest error is more than
+// twice a library's.
 static void print_larger_errors(const struct comparison *c)
 {
     for (size_t i = 0; i < c->final.entry_count; i++) {
@@ -222,7 +223,7 @@ static void print_energy(const struct comparison *c)
     }
 }
 
-// Prints the remaining risk of wrong results for the winner, or for each kernel.
+// Prints the remaining risk that the winner's results, or those of each kernel, are wrong.
 static void print_risk(const struct comparison *c)
 {
     const struct final *final = &c->final;

@@ -21,7 +21,7 @@ static const struct cuda_kernel *find_kernel(const struct cuda_file *file, const
         complain(EXIT_USAGE, "'%s' defines no kernel (__global__ function)", path);
         return NULL;
     }
-    bool one = true; // several with one name are alternatives under #if
+    bool one = true; // kernels with the same name are alternatives under #if
     for (size_t i = 1; i < file->kernel_count; i++) one &= !strcmp(file->kernels[i].name, file->kernels[0].name);
     if (!name && one) return &file->kernels[0];
     for (size_t i = 0; name && i < file->kernel_count; i++)
@@ -57,7 +57,7 @@ static char *path_from(const char *folder, const char *path)
     return same > 1 ? text_format("%s%s", up.text, to + same) : text_copy(to);
 }
 
-// The file's name without folder and extension, as a valid name for a job. malloc'ed.
+// The file's name without its folder and extension, as a valid name for a job. malloc'ed.
 static char *job_name(const char *path)
 {
     const char *base = text_file_name(path), *dot = strrchr(base, '.');
@@ -69,7 +69,7 @@ static char *job_name(const char *path)
     return name;
 }
 
-// Asks the compiler for the signature. Without a compiler, the draft has more blanks.
+// Asks the compiler for the kernel's signature. Without a compiler, the draft has more blanks.
 static void ask(struct job_draft *d, const char *path)
 {
     struct error err;

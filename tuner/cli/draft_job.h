@@ -5,13 +5,13 @@
 #include "tuner/cli/options.h"
 
 struct draft_request {
-    const char *path, *kernel;            // the source; NULL: its only kernel
+    const char *path, *kernel;            // path of the source; NULL: its only kernel
     bool force;                           // replaces an existing job file
     bool assumes;                         // nothing is left blank
     struct option_list sizes, parameters; // "n=4096"
     const char *reference, *launch;       // NULL: not given
 };
 
-// Writes the job file to *output. If that is NULL, the file is written next to the source and *output is set
-// (malloc'ed). Returns an exit status, after a message.
+// Writes the job file to *output. If *output is NULL, the file is written next to the source and *output is set to its
+// path (malloc'ed). Returns an exit status, after a message if it is not 0.
 int draft_job(const struct draft_request *, char **output);

@@ -54,7 +54,7 @@ void job_set_close(struct job_set *s)
     *s = (struct job_set){0};
 }
 
-// `seen`: the paths of the jobs so far, by name.
+// `seen`: the paths of the jobs visited so far, by job name.
 static int read_job(json_t *seen, const char *path, struct job **job)
 {
     int status = session_load_job(path, job);

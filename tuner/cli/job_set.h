@@ -1,5 +1,5 @@
-// Commands on one or several jobs: they handle each job's results in turn, for each of its devices. After a job's error
-// is printed, the command goes through the remaining jobs. It returns the greatest exit status.
+// For commands on one or several jobs. They handle each job's results in turn, for each of its devices. If a job fails,
+// the command prints the error and continues with the remaining jobs. It returns the greatest exit status.
 //
 //     static struct job_set several;
 //     static const struct option_spec specs[] = {OPTION_JOBS(&several.named), OPTION_STORE(&several.store),
@@ -16,12 +16,12 @@ struct job_set {
     // Set from the command line.
     struct option_list named;
     const char *store, *device; // NULL: the job's own store; the newest device, or all
-    // Set by the command: the user may name stores instead of jobs, and a folder without jobs stands for its stores.
+    // Set by the command: users may name stores instead of jobs, and a folder without jobs stands for the stores in it.
     bool stores;
     // Set by job_set_open.
     size_t count;
     char **paths;   // files as given; for a folder, every *.cfg in it, sorted by name
-    bool many;      // a folder or several paths were named: the output is a list, even for one job
+    bool many;      // a folder or several paths were given: the output is a list, even for one job
     json_t *failed; // {"path":"..","exit_status":1} for each job that failed
 };
 
@@ -30,34 +30,35 @@ struct job_set {
     OPTION(string, target, "device", 'd', "NAME", \
            "if a store has results of several devices, the one whose name contains this (" which ")")
 
-// Finds the job files. EXIT_USAGE with a message if there are none, or if --store was given with several. A file that
-// does not exist stays in the set, so that reading it reports the error. Close the set even after a failure.
+// Finds the job files. EXIT_USAGE with a message if there are none, or if --store was given with several jobs. A file
+// that does not exist stays in the set, so that reading it reports the error. Close the set even after a failure.
 int job_set_open(struct job_set *);
 void job_set_close(struct job_set *);
 
-// Reads every job file and calls visit, which takes the job. Two jobs with the same name are refused, because results
+// Reads every job file and calls `visit`, which takes the job. Two jobs with the same name are refused, because results
 // are identified by the job's name. Returns the greatest status.
 typedef int job_set_visit_job(void *user, const char *path, struct job *);
 int job_set_each_job(struct job_set *, job_set_visit_job *visit, void *user);
 
-// Calls visit for every job's results (session_open): those of the newest device, or of every device with the newest
-// first. If --device names one, only those of that device. Returns the greatest status.
+// Calls `visit` for every job's results (session_open): the results on the newest device, or on every device with the
+// newest first. If --device names a device, only the results on that device. Returns the greatest status.
 enum job_set_devices { NEWEST_DEVICE, EVERY_DEVICE };
 typedef int job_set_visit(void *user, struct session *);
 int job_set_each(struct job_set *, enum job_set_devices, job_set_visit *visit, void *user);
-// The same for one job, which it takes. For use in a job_set_visit_job.
+// Does the same for one job, which it takes. For use in a job_set_visit_job.
 int job_set_visit_results(const struct job_set *, enum job_set_devices, job_set_visit *visit, void *user,
                           const char *path, struct job *);
 
 // Checks an option's value that names a file for one job and must name a folder for several. With `make`, a missing
-// folder is created, unless its name looks like a file's: it has a dot and no slash at the end. Returns an exit status,
-// after a message. `given` may be NULL.
+// folder is created, unless its name looks like a file name, with a dot and no slash at the end. Returns an exit
+// status, after a message. `given` may be NULL.
 int job_set_check_folder(const struct job_set *, const char *option, const char *given, bool make);
 bool job_set_is_folder(const char *path);
 // The file that `given` means for a job: if it is a folder or ends with a slash, the file `name` in it. malloc'ed.
 char *job_set_file(const char *given, const char *name);
 
 // Prints documents as JSON. They are objects with a member "job", one per job and device, grouped by job with its
-// newest device first. For one job file: its object, with "format" and "version" in front. For several, or a folder:
-// {"format":format,"version":version,"jobs":[..],"failed":[..]}. A job's other devices become its "other_devices".
+// newest device first. One job file gives its object, with "format" and "version" in front. Several files, or a folder,
+// give {"format":format,"version":version,"jobs":[..],"failed":[..]}. The objects for a job's other devices are its
+// "other_devices".
 void job_set_print(const struct job_set *, const char *format, int version, const json_t *documents);

@@ -15,13 +15,13 @@ struct judge_value {
 struct judge_request {
     const json_t *id;                         // NULL: none
     const char *job, *implementation, *entry; // "": not given. Paths are absolute, without links
-    const char *source;                       // the text of an implementation; "": none
+    const char *source;                       // the source code of an implementation; "": none
     const struct judge_value *set;
     size_t set_count;
     bool sanitize, counters;
     double time; // s, limit for the verdict
 };
 
-// Unknown members, and files outside the current folder after links are resolved, are mistakes. -1 with a message; even
-// then `id` is set if the message has one.
+// Unknown members are mistakes, and so are files that are outside the current folder once links are resolved. -1 with a
+// message; even then `id` is set if the request has one.
 int judge_request_read(const json_t *message, struct judge_request *, struct arena *, struct error *);

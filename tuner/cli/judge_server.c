@@ -21,13 +21,13 @@ enum {
     CLIENTS_MOST = 64,
     WAITING_MOST = 64,
     LINE_MOST = 1 << 20,    // bytes
-    UNREAD_MOST = 16 << 20, // bytes of answers; a client that leaves more unread is disconnected
+    UNREAD_MOST = 16 << 20, // bytes of answers; clients that leave more unread are disconnected
     WAIT = 1000,            // ms
 };
 
 struct client {
     int from, to;
-    bool ended, gone; // ended: it sends no more, but may still read
+    bool ended, gone; // ended: the client sends no more, but may still read
     struct byte_queue input, output;
     size_t open; // requests not answered yet
 };
@@ -38,7 +38,7 @@ struct asked {
     double seconds;
 };
 
-// A process `sweetspot judge -`. It is a worker: it gets one line and answers with one line.
+// A process `sweetspot judge -`. It is handled like a worker that gets one line and answers with one line.
 struct judging_process {
     struct worker worker;
     char folder[PATH_MAX]; // for temporary files; "": no process is running
@@ -52,13 +52,14 @@ static struct server {
     struct client *clients[CLIENTS_MOST];
     struct asked queue[WAITING_MOST];
     struct judging_process spare, busy;
-    struct asked asked; // the busy process's request; no client: it is answered
+    struct asked asked; // the busy process's request; without a client: it has been answered
     double deadline;
 } server;
 
 // Processes ----------------------------------------------------------------------------------------------------------
 
-// Whether a child was left behind by an ended process: this process has no other children than the two judging ones.
+// Whether an ended process left a child behind. This process has no children of its own except the two judging
+// processes.
 static bool is_left(pid_t pid, const void *user)
 {
     const struct server *s = user;
@@ -101,7 +102,7 @@ static void answer(struct client *c, const json_t *id, const json_t *judgement, 
     c->gone |= byte_queue_size(&c->output) > UNREAD_MOST;
 }
 
-// Answers a request, unless its client has gone, and forgets the request.
+// Answers a request, unless its client has disconnected, and forgets the request.
 static void asked_end(struct asked *a, const json_t *judgement, const char *why)
 {
     if (!a->client->gone) answer(a->client, a->id, judgement, why);
@@ -140,7 +141,7 @@ static void take_lines(struct server *s, struct client *c)
 static void begin_next(struct server *s)
 {
     struct error err;
-    int failed = spare_start(s, &err); // does nothing if there is one
+    int failed = spare_start(s, &err); // does nothing if there is a spare
     s->asked = s->queue[0];
     memmove(s->queue, s->queue + 1, --s->waiting * sizeof *s->queue);
     if (failed) {
@@ -187,7 +188,7 @@ static void client_serve(struct server *s, struct client *c, const struct pollfd
     c->gone |= (at[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
     if (at[0].revents && !byte_queue_read(&c->input, c->from, LINE_MOST)) {
         c->ended = true;
-        byte_queue_add(&c->input, "\n", 1); // if the last line has none
+        byte_queue_add(&c->input, "\n", 1); // if the last line does not end with one
     }
     take_lines(s, c);
     c->gone |= !byte_queue_write(&c->output, c->to);
@@ -225,7 +226,7 @@ static void drop_gone(struct server *s)
     s->client_count = kept;
 }
 
-// One step of the loop. It polls the listener, two entries for each client, the spare process and the busy one.
+// One step of the loop. It polls the listener, two entries for each client, the spare process, and the busy process.
 static void serve(struct server *s)
 {
     struct pollfd polled[1 + 2 * CLIENTS_MOST + 2 * CHILD_POLLED];
@@ -250,7 +251,7 @@ static void serve(struct server *s)
     while (s->waiting && !*s->busy.folder) begin_next(s);
 }
 
-// Opens the socket. 0, or an exit status after a message. The socket file of a server that died is replaced.
+// Opens the socket. 0, or an exit status after a message. If a server was killed, its socket file is replaced.
 static int open_socket(int *listener, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -1,4 +1,4 @@
-// sweetspot list space: how big is the search space of a job, and what do the constraints remove?
+// sweetspot list space: how large is the search space of a job, and how much do the constraints remove?
 #include "tuner/cli/list_space.h"
 
 #include "tuner/base/protocol.h"

@@ -23,7 +23,7 @@ static void print_known(const char *what, const char *text)
     printf("%-9s %s\n", what, *text ? text : "unknown");
 }
 
-// Prints the lines of `<worker> --version`, or one that says that the worker was not found.
+// Prints the output of `<worker> --version`, or a line that says that the worker was not found.
 static void print_worker(const char *name, const char *library)
 {
     autofree char *path = installation_program(name), *call = text_command((const char *[]){path, "--version", NULL}),
@@ -39,8 +39,8 @@ static void print_worker(const char *name, const char *library)
     if (!said) printf("%-9s not found\n", library);
 }
 
-// Prints the versions that a bug report needs: the program's with its commit, the CUDA toolkit's, SQLite's, and those
-// of NVRTC and cuBLAS as the workers load them (the driver links no CUDA library).
+// Prints the versions that a bug report needs: the program with its commit, the CUDA toolkit, SQLite, and NVRTC and
+// cuBLAS as the workers load them (the driver links no CUDA library).
 static int print_version(void)
 {
     printf("sweetspot " SWEETSPOT_VERSION "\n");
@@ -126,7 +126,7 @@ static bool refuse_variables(void)
     return false;
 }
 
-// Checks everything that comes from outside, except files.
+// Checks all input from outside, except files.
 static int check_text(int argc, char **argv)
 {
     autofree char *here = getcwd(NULL, 0), *program = installation_program("sweetspot");
@@ -145,12 +145,12 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // exceeding the file limit (ulimit -f) is a failed write, which is reported
     commands_hand_over(commands);
-    orphans_adopt(); // processes that a worker leaves behind end with it
+    orphans_adopt(); // so that processes that a worker leaves behind are ended as well
     int status = check_text(argc, argv);
     if (status == EXIT_DONE) status = run(argc, argv);
     // If results did not reach the file or the pipe, the command must not look successful.
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        // The exit status that a shell reports for a command that the signal ended.
+        // The exit status that shells report for a command that was ended by this signal.
         if (output_stdout_closed()) return status == EXIT_DONE ? EXIT_SIGNAL + SIGPIPE : status;
         fprintf(stderr, "sweetspot: cannot write the output: %s\n", strerror(errno));
         if (status == EXIT_DONE) status = EXIT_ENVIRONMENT;

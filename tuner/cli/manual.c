@@ -17,7 +17,7 @@ static void put_character(FILE *f, char c, bool dash)
         fputc(c, f);
 }
 
-// Writes a text with its paragraphs, each sentence on its own line.
+// Writes a string with its paragraphs, each sentence on its own line.
 static void put_text(FILE *f, const char *text)
 {
     bool bold = false, fresh = true; // fresh: at the beginning of a line
@@ -66,7 +66,7 @@ static void put_literal(FILE *f, const char *lines)
 // Writes the value's name in italics, or its choices in bold.
 static void put_value(FILE *f, const struct option_spec *spec)
 {
-    if (!spec->choices || spec->string) { // for a string, choices are only the usual values
+    if (!spec->choices || spec->string) { // a string's choices are only the usual values
         fprintf(f, " \\fI%s\\fR", spec->shown ? spec->shown : "VALUE");
         return;
     }
@@ -104,7 +104,7 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-// Writes the facts for a command; NULL: all.
+// Writes the facts for a command, or all facts if it is NULL.
 static void put_facts(FILE *f, const char *title, const struct manual_fact *facts, const char *command)
 {
     put_section(f, title);

@@ -1,4 +1,4 @@
-// The text of the manual pages except for the options (manual.h). Each fact is here once, for all pages that show it.
+// The text of the manual pages, except for the options (manual.h). Each fact is here once, for all pages that show it.
 #include "tuner/cli/manual.h"
 
 const char manual_overview[] =

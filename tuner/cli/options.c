@@ -24,7 +24,7 @@ static const struct option_spec *find_letter(const struct option_spec *specs, ch
     return NULL;
 }
 
-// The value's name as --help shows it: FILE, or table|csv|json. malloc'ed.
+// The value's name as --help shows it, such as FILE or table|csv|json. malloc'ed.
 static char *shown_value(const struct option_spec *spec)
 {
     return spec->choices ? text_join(spec->choices, "|") : text_copy(spec->shown ? spec->shown : "VALUE");
@@ -186,7 +186,7 @@ static int unknown_option(const struct option_spec *specs, const char *word, siz
                    nearest ? "'?" : "");
 }
 
-// Takes the option in argv[*i] and its value, which is `rest`, the rest of that word, or if that is NULL the next word.
+// Takes the option in argv[*i] and its value: `rest`, the rest of that word, or if `rest` is NULL the next word.
 static int take_option(const struct option_spec *spec, const char *rest, int argc, char **argv, int *i)
 {
     if (spec->flag) {
@@ -199,7 +199,7 @@ static int take_option(const struct option_spec *spec, const char *rest, int arg
     return mistake("--%s needs a value: %s", spec->name, shown);
 }
 
-// Parses one word that begins with "--". May take argv[*i + 1]. -1 to continue.
+// Parses one word that begins with "--". May take argv[*i + 1]. Returns -1 to continue.
 static int parse_long(const struct option_spec *specs, int argc, char **argv, int *i)
 {
     const char *word = argv[*i] + 2;
@@ -211,7 +211,7 @@ static int parse_long(const struct option_spec *specs, int argc, char **argv, in
     return take_option(spec, word[length] ? word + length + 1 : NULL, argc, argv, i);
 }
 
-// Parses one word of short options. May take argv[*i + 1]. -1 to continue, -2 for help.
+// Parses one word of short options. May take argv[*i + 1]. Returns -1 to continue, or -2 if help was requested.
 static int parse_short(const struct option_spec *specs, int argc, char **argv, int *i)
 {
     for (const char *letter = argv[*i] + 1; *letter; letter++) {
@@ -248,8 +248,8 @@ char *option_help(const struct option_spec *spec)
     return text_format("%s: %s", spec->help, words);
 }
 
-// Prints text from `column` on. Lines are wrapped at blanks before HELP_WIDTH and continue at `indent`; newlines are
-// kept.
+// Prints text, beginning at `column`. Lines are wrapped at blanks before HELP_WIDTH and continue at `indent`; newlines
+// are kept.
 static void print_wrapped(const char *text, int column, int indent)
 {
     while (*text) {

@@ -16,7 +16,7 @@
 //
 // Accepted: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, several flags in one word (-fq), "--" before positional
 // arguments that begin with a dash, positional arguments and options in any order. A variable keeps its initial value
-// (the default) when its option is not given; if an option is repeated, the last one counts. -h and --help are built
+// (the default) if its option is not given; if an option is repeated, its last value counts. -h and --help are built
 // in.
 #pragma once
 
@@ -35,7 +35,7 @@ struct option_spec {
     const char *name;           // without dashes ("time"); for a positional argument the name shown ("JOB")
     char letter;                // short form, or 0
     bool positional;            // in the table's order; only string and list
-    bool optional;              // for a positional argument: it may be missing; options always may
+    bool optional;              // a positional argument may be missing; options always may
     bool *flag;                 // becomes true
     const char **string;        // borrowed from argv
     int64_t *integer;           // decimal, within [low, high]; low == high == 0: any from 0 up
@@ -54,8 +54,8 @@ struct option_spec {
 enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 extern const char *const format_names[], *const document_formats[]; // document_formats: without csv
 
-// Rows of a table. The type is the member that the target is for: OPTION(string, &given.file, "file", 'f', "FILE",
-// "help"). Further members may follow the help: .low = 1, .high = 9.
+// Rows of a table. The type is the name of the member that points to the target: OPTION(string, &given.file, "file",
+// 'f', "FILE", "help"). Further members may follow the help: .low = 1, .high = 9.
 // clang-format off
 #define OPTION(type, target, word, initial, value, ...) \
     {.type = (target), .name = (word), .letter = (initial), .shown = (value), .help = __VA_ARGS__}
@@ -75,19 +75,19 @@ extern const char *const format_names[], *const document_formats[]; // document_
 #define OPTION_GPU(target) OPTION(string, target, "device", 'd', "N", "the GPU (0)")
 #define OPTION_CACHE(target) OPTION(string, target, "cache", 0, "FOLDER", "the compile cache (out/cache)")
 
-// Parses argv[1..]; argv[0] is the command's name. Returns -1 when the command may continue; otherwise its exit status:
-// 0 after --help (printed on stdout), EXIT_USAGE after a mistake (message with the nearest name on stderr).
+// Parses argv[1..]; argv[0] is the command's name. Returns -1 if the command may continue, otherwise its exit status: 0
+// after --help (printed on stdout), EXIT_USAGE after a mistake (reported on stderr with the nearest name).
 int options_parse(const struct option_spec *, const char *description, int argc, char **argv);
 
 // Both print a line on stderr. complain prints "sweetspot: <message>", in red on a terminal, and returns `status`.
-// command_refuse prints "sweetspot <command>: <message>" with the command that was parsed last, and returns EXIT_USAGE.
+// command_refuse prints "sweetspot <command>: <message>" for the command that was parsed last, and returns EXIT_USAGE.
 int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int command_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-// The same with "unknown strategy 'x'; did you mean ...". `words` ends with NULL.
+// Refuses a word with "unknown strategy 'x'; did you mean ...". `words` ends with NULL.
 int command_refuse_unknown(const char *what, const char *word, const char *const *words);
 
 // The command line that was parsed last, in a form that can be entered again. malloc'ed.
 char *options_command_line(void);
 
-// The help of one option with its words, malloc'ed.
+// The help of one option, followed by its words. malloc'ed.
 char *option_help(const struct option_spec *);

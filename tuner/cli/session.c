@@ -59,16 +59,16 @@ static void collect(glob_t *found, const char *root, const char *folder)
     glob(pattern, found->gl_pathc ? GLOB_APPEND : 0, NULL, found);
 }
 
-// Prints on stderr which existing job files may be meant by a path that does not exist: those with the same name, with
-// or without the folder and .cfg, otherwise the nearest name. The path's own folder, the current one, configs and the
-// installed configs are searched.
+// Prints on stderr which existing job files may be meant by a path that does not exist: files with the same name, with
+// or without the folder and .cfg, otherwise the file with the nearest name. The path's own folder, the current folder,
+// configs and the installed configs are searched.
 static void suggest_jobs(const char *path)
 {
     enum { SHOWN = 4 };
     glob_t found = {0};
     autofree char *wanted = job_name_of(path), *own = text_directory(path), *ours = text_format("configs/%s", own),
                   *installed = installation_data("configs");
-    // On a command line, installed jobs are named without the root, like those in the current folder.
+    // On a command line, installed jobs are named without the root, like jobs in the current folder.
     size_t root = installed ? strlen(installed) - strlen("configs") : 0, shown = 0;
     if (installed) installed[root] = 0;
     const char *const folders[] = {own, ".", "configs", own[0] == '/' || own[0] == '.' ? "configs" : ours};
@@ -172,8 +172,8 @@ char *session_store_path(const struct job *job, const char *given)
     return text_format("%s/%s.db", folder, job->name);
 }
 
-// Gathers the first, and so the newest, environment of each device. Environments of other jobs are left out, unless the
-// newest is one of them: then the store is not this job's.
+// Gathers the first environment of each device, which is the newest. Environments of other jobs are left out, unless
+// the newest of all belongs to another job: then the store is not this job's.
 static int add_device(void *user, const struct environment *e)
 {
     struct session *s = user;

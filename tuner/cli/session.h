@@ -1,7 +1,7 @@
 // The common start of commands that read results: they open the job file, its store, and the environment that was used
 // last.
 //
-// Functions here print their own messages on stderr and return 0 or the exit status that the command ends with.
+// Functions here print their own messages on stderr and return 0 or the command's exit status.
 #pragma once
 
 #include <stdbool.h>
@@ -16,12 +16,13 @@ struct session {
     struct job *job;
     char *store_path;
     struct store *store;
-    // The newest environment of each device, the most recently used one first. They live as long as the session.
+    // The newest environment of each device, with the most recently used device first. They live as long as the
+    // session.
     struct environment *devices;
     size_t device_count;
-    struct arena memory; // for their texts
-    // One of these environments, current in the store. For replayed trials source_hash is the recording's, or "" if it
-    // has none.
+    struct arena memory; // for their strings
+    // The one of these environments that is current in the store. For replayed trials, its source_hash is the
+    // recording's, or "" if the recording has none.
     struct environment environment;
     json_t *device;          // its newest "device" document, or NULL
     bool replayed;           // the trials come from a recording
@@ -31,14 +32,14 @@ struct session {
 // Prints "sweetspot: <message>" on stderr and returns `status`.
 int session_complain(int status, const struct error *);
 
-// The path of a job file or a folder of job files: as given, or, if nothing exists there and it begins with "configs/",
-// the one that came with the program. malloc'ed.
+// The path of a job file or a folder of job files. It is the given path, or, if nothing exists there and it begins with
+// "configs/", the path of the file or folder that came with the program. malloc'ed.
 char *session_job_path(const char *path);
 
-// Prints mistakes, or less serious findings with `kind` ("warning: ") before each. `path` is the job file's.
+// Prints mistakes, or less serious findings, each preceded by `kind` ("warning: "). `path` is the job file's.
 void session_print_mistakes(const char *path, const struct mistakes *, const char *kind);
 // From now on, mistakes are also added to `list`, as objects with `file`, `line` (0: none), `warning` and `text`. The
-// list is borrowed; NULL ends this.
+// list is borrowed. With NULL, mistakes are no longer added.
 void session_collect_mistakes(json_t *list);
 
 // Reads a job file (session_job_path). If it has mistakes, prints each as "file:line: text" and returns EXIT_USAGE;
@@ -58,39 +59,39 @@ char *session_store_path(const struct job *, const char *given);
 // Loads the job, opens its store and makes the last environment current. EXIT_NOTHING with advice if there is no store
 // or no run yet. session_close releases everything, also after a failure.
 int session_open(struct session *, const char *job_path, const char *store_path);
-// The same for a job that was read from job_path; takes it.
+// Does the same for a job that was already read from job_path; takes the job.
 int session_open_job(struct session *, struct job *, const char *job_path, const char *store_path);
 void session_close(struct session *);
 
-// The fastest trial other than `except`, in *id; 0 if there is none.
+// Sets *id to the fastest trial other than `except`, or to 0 if there is none.
 int session_best(struct session *, int64_t except, int64_t *id);
-// The winner of the newest final, otherwise the best trial of the search; 0 if no trial is valid. A final that cannot
-// be used is named on stderr. Release *final if *decided.
+// The winner of the newest final or, without a final, the best trial of the search; 0 if no trial is valid. A final
+// that cannot be used is reported on stderr. Release *final if *decided.
 int session_winner(struct session *, struct final *final, bool *decided, int64_t *winner);
 
-// "sweetspot <command> JOB" with those options in use that apply to it: this command's --store, and for `tune` the
-// device and the cache of the last run. malloc'ed.
+// "sweetspot <command> JOB" with the options that it needs to find the same results: the --store of the present
+// command, and for `tune` the device and the cache of the last run. malloc'ed.
 char *session_command(const struct session *, const char *command);
-// The GPU of this machine that the last run used, or the first if it used several. -1 if its results come from a
-// recording or from other machines.
+// The GPU of this machine that the last run used, or the first such GPU if it used several. -1 if the run's results
+// come from a recording or from other machines.
 int session_gpu(const struct session *);
 // Prints on stderr what is missing and the command that provides it: "sweetspot: <what>; <how>: sweetspot tune JOB".
 // Returns EXIT_NOTHING.
 int session_advise(const struct session *, const char *how, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// Chooses the device of this name, or the only one whose name contains it, ignoring case. EXIT_USAGE with a message if
-// there is none or more than one.
+// Chooses the device with this name, or the only device whose name contains it, ignoring case. EXIT_USAGE with a
+// message if there is no such device or more than one.
 int session_find_device(const struct session *, const char *name, size_t *index);
 // Makes the environment of devices[index] current and drops data that was read from another environment.
 int session_use_device(struct session *, size_t index);
 
-// A text such as "NVIDIA H200 (driver 580.159.04, nvrtc 13.0)", as far as known; malloc'ed.
+// A string such as "NVIDIA H200 (driver 580.159.04, nvrtc 13.0)", as far as these are known. malloc'ed.
 char *session_device(const struct session *);
 
-// The limits in a "device" document, H200's where unknown.
+// The limits in a "device" document; unknown limits are the H200's.
 struct device_limits session_limits(const json_t *document, const char *arch);
 
-// Sets the limits of the recorded device (H200's where unknown) and builds the job's search space.
+// Sets the limits of the recorded device (unknown limits are the H200's) and builds the job's search space.
 int session_build_space(struct session *);
 
 // The newest document of a kind as JSON, or NULL if there is none; the caller decrefs it. *when (may be NULL): Unix

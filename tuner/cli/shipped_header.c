@@ -16,7 +16,8 @@ static double moment_of(const char *date)
     return strptime(date, "%F", &day) ? (double)timegm(&day) : (double)NAN;
 }
 
-// The winner as a trial. All problems count as verified, because they were in its final. `problems` has room for all.
+// The winner as a trial. All problems count as verified, because they were in its final. `problems` has room for all of
+// them.
 static struct trial trial_of(const struct job *job, const struct shipped_winner *w, const struct shipped_build *b,
                              struct trial_problem *problems)
 {
@@ -63,7 +64,7 @@ static json_t *section_of(const struct job *job, const struct shipped_winner *w,
     return section;
 }
 
-// What has changed since the winner was measured; NULL: nothing. Code of another compiler is not compared, because it
+// What has changed since the winner was measured; NULL: nothing. Code from another compiler is not compared, because it
 // may differ.
 static const char *difference(const struct shipped_winner *w, const struct shipped_build *b)
 {

@@ -5,7 +5,7 @@
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 
-// The sections: one, for the first winner. It states that there is no fallback because only a GPU could verify one.
-// NULL with a message on stderr and *status: EXIT_NOTHING if no winner comes with the job, or if the job or its sources
-// are not those that were measured. New reference.
+// A list with one section, for the first winner. It states that there is no fallback, because only a GPU could verify
+// one. NULL with a message on stderr and an exit status in *status: EXIT_NOTHING if no winner comes with the job, or if
+// the job or its sources have changed since the winner was measured. New reference.
 json_t *shipped_sections(struct job *, const char *job_path, int *status);

@@ -5,7 +5,7 @@
 #include "tuner/init/draft_parts.h"
 #include "tuner/source/source.h"
 
-// Whether a name is taken by another argument. A scalar's name must also not be a setting of a problem or have a
+// Whether another argument already has the name. A scalar's name must also not be a setting of a problem or have a
 // meaning in expressions.
 static bool is_taken(const struct job_draft *d, const char *name, bool scalar)
 {
@@ -42,7 +42,7 @@ static void read_included(struct job_draft *d, const char *path)
 {
     const struct source_request request = {.path = path, .host_headers = true};
     autorelease(source_release) struct source source;
-    struct error err; // the compiler reports files that cannot be included
+    struct error err; // files that cannot be included are left to the compiler to report
     source_open(&source, &request, &err);
     d->included_count = source.file_count ? source.file_count - 1 : 0;
     d->included = memory_new(d->included_count, sizeof *d->included);

@@ -1,5 +1,5 @@
 // See draft.h: the user's answers about settings that the source does not determine, and assumptions. An assumption is
-// made only if a single value is usual, and `tune` prints it.
+// made only if there is a single usual value, and `tune` prints it.
 #include "tuner/init/draft_parts.h"
 
 #include "kernels/operation.h"
@@ -19,7 +19,7 @@ static bool is_number(const char *text)
     return end > text && !*end && isfinite(value) && strspn(text, "+-0123456789.eE") == strlen(text);
 }
 
-// The text in libconfig's syntax; NULL if it does not have that form.
+// The answer in libconfig's syntax; NULL if it does not have the form that the setting needs.
 static const char *written(const struct job_draft *d, enum draft_form form, const char *text)
 {
     autorelease(text_release) struct text list = {0};
@@ -63,8 +63,8 @@ const char *draft_answer(const struct job_draft *d, const char *what, const char
     return NULL;
 }
 
-// A parameter may be named as in the source or as in the job. One that the source does not have is a parameter of the
-// launch.
+// A parameter may have its name in the source or its name in the job. A parameter that the source does not have is a
+// parameter of the launch.
 static void answer_parameter(struct job_draft *d, const char *name, const char *value)
 {
     const struct cuda_macro *macro = cuda_file_find_macro(d->file, name);
@@ -140,7 +140,7 @@ bool draft_is_size(const struct draft_argument *a)
 }
 
 // "out" if the body only assigns elements of the buffer, "in" if it only reads them, otherwise "inout". NULL if it uses
-// none.
+// no elements.
 const char *draft_usual_direction(const struct job_draft *d, const struct draft_argument *a)
 {
     bool read = false, written_to = false;
@@ -170,8 +170,8 @@ const char *draft_usual_size(const struct job_draft *d)
     return size;
 }
 
-// One thread for each element, for a kernel with one size and one parameter that is not a choice: the size of the
-// block.
+// A launch with one thread for each element, for a kernel with one size and one parameter that is not a choice: that
+// parameter is the block size.
 bool draft_usual_launch(struct job_draft *d, const char **grid, const char **block)
 {
     const char *size = draft_usual_size(d), *side = NULL;

@@ -7,7 +7,7 @@
 
 enum { SECONDS = 120 };
 
-// Gives the job macros with which the source may compile, with `other` as the value of those that have no known value.
+// Gives the job macros with which the source may compile. Macros without a known value get the value `other`.
 static void add_macros(const struct job_draft *d, int64_t other, struct job *job)
 {
     const char *unknown = arena_format(d->memory, "%" PRId64, other);
@@ -24,7 +24,7 @@ static void add_macros(const struct job_draft *d, int64_t other, struct job *job
         job->code.defines[job->code.define_count++] = (struct macro){d->defines[i].name, unknown};
 }
 
-// Asks one compiler, with `other` for unknown parameters. -1 with a message.
+// Asks one compiler, with `other` as the value of unknown parameters. -1 with a message.
 static int ask(struct job_draft *d, const char *source, struct worker *w, bool nvcc, int64_t other, const char *folder,
                struct error *err)
 {

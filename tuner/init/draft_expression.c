@@ -1,6 +1,6 @@
-// See draft_parts.h: words of the source, notes, and expressions of the source in the form of a job file. A name in an
-// expression is a size, a parameter, or a constant, which is a macro, a const in the file, or a host variable that is
-// set once. Calls of macros, and of functions that consist of one `return`, are expanded.
+// See draft_parts.h: words of the source, notes, and expressions of the source in the syntax of a job file. A name in
+// an expression is a size, a parameter, or a constant. A constant is a macro, a const in the file, or a host variable
+// that is set once. Calls of macros are expanded, and so are calls of functions that consist of one `return`.
 #include <ctype.h>
 
 #include "search/space/expr.h"
@@ -75,7 +75,7 @@ struct expression_writer {
     const struct job_draft *draft;
     const struct draft_scope *scope;
     FILE *out;
-    int depth; // of constants that are defined by constants
+    int depth; // of constants that are defined with other constants
 };
 
 static bool write_tokens(struct expression_writer *, const struct cuda_token *first, const struct cuda_token *end);
@@ -132,7 +132,7 @@ bool draft_host_value(const struct job_draft *d, const struct draft_scope *s, co
         const struct cuda_token *t = draft_token(d, i);
         if (t->kind != CUDA_NAME || !cuda_token_is(t, word) || cuda_token_in(t - 1, member)) continue;
         bool typed = (t[-1].kind == CUDA_NAME || cuda_token_is(t - 1, ",")) && declares(d, i, s->host.begin);
-        if (cuda_token_in(t + 1, changes) || cuda_token_in(t - 1, before)) found = 2; // it may change
+        if (cuda_token_in(t + 1, changes) || cuda_token_in(t - 1, before)) found = 2; // the variable may change
         if (cuda_token_is(t + 1, "=")) {
             size_t end = i + 2;
             while (end < s->host.end && !draft_is(d, end, ";")) end++;
@@ -230,7 +230,7 @@ static bool write_number(struct expression_writer *w, const struct cuda_token *t
     return good;
 }
 
-// The token after the bracket that closes the one at `open`; `end` if there is none.
+// The token after the bracket that matches the bracket at `open`; `end` if there is none.
 static const struct cuda_token *close_of(const struct cuda_token *open, const struct cuda_token *end)
 {
     struct cuda_tokens t = {(size_t)(end - open), (struct cuda_token *)(uintptr_t)open};
@@ -283,8 +283,8 @@ static bool write_tokens(struct expression_writer *w, const struct cuda_token *f
     return first < end;
 }
 
-// Checks that a text is an expression of the scope's names and returns it; otherwise NULL. With `value`, it must be a
-// constant, which is computed.
+// Returns the string if it is an expression of the scope's names, otherwise NULL. If `value` is not NULL, the
+// expression must be a constant, whose value is computed.
 static const char *parse(const struct job_draft *d, const struct draft_scope *s, const char *text, int64_t *value)
 {
     struct symbols *known = symbols_new();
@@ -307,7 +307,7 @@ static const char *write_expression(const struct job_draft *d, const struct draf
     struct expression_writer w = {d, s, out, 0};
     bool good = begin < end && write_tokens(&w, draft_token(d, begin), draft_token(d, end));
     fclose(out);
-    // If the text is not an expression, the source's was none either.
+    // If the string is not an expression, the source's text was not one either.
     return good && strlen(text) < MOST_TEXT ? parse(d, s, text, value) : NULL;
 }
 

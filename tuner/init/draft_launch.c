@@ -1,5 +1,5 @@
 // See draft_parts.h: launches of a kernel in its source, `kernel<T, 2><<<grid, block, shared>>>(x, n)`. A launch is
-// used if its grid, block and shared memory can all be expressed in the job's names.
+// used if its grid, block and shared memory can all be expressed with the job's names.
 #include "tuner/init/draft_parts.h"
 
 enum { MOST_ITEMS = 64, MOST_DEPTH = 8 };
@@ -28,7 +28,7 @@ static bool split(const struct job_draft *d, size_t begin, size_t end, struct it
     return true;
 }
 
-// The first of `count` characters > in a row, outside of brackets.
+// The first of `count` consecutive '>' characters outside of brackets.
 static size_t find_close(const struct job_draft *d, size_t i, size_t count)
 {
     size_t end = d->file->tokens.count;
@@ -75,7 +75,8 @@ static bool is_name(const struct job_draft *d, struct cuda_range r)
     return r.end == r.begin + 1 && draft_token(d, r.begin)->kind == CUDA_NAME;
 }
 
-// A decimal number for a scalar (1.5f, -2), or the value of a host variable that is one. NULL if it is neither.
+// A decimal number for a scalar (1.5f, -2), or the value of a host variable that is such a number. NULL if it is
+// neither.
 static const char *decimal(const struct job_draft *d, const struct draft_scope *s, struct cuda_range r)
 {
     struct cuda_range value;
@@ -113,8 +114,8 @@ static void read_arguments(struct job_draft *d, const struct call *c, struct dra
     }
 }
 
-// Reads the dimensions of a grid or block: expressions, dim3(x, y), {x, y}, or a variable with one of these as its
-// value. False if they are unknown.
+// Reads the dimensions of a grid or block: expressions, dim3(x, y), {x, y}, or a variable whose value is one of these.
+// False if they are unknown.
 static bool read_dimensions(const struct job_draft *d, const struct draft_scope *s, struct cuda_range r,
                             const char *out[3], int depth)
 {
@@ -142,8 +143,8 @@ static bool has_name(const char *const texts[3], const char *name)
     return found;
 }
 
-// The dependency that a launch may hide behind numbers: they may depend on parameters, or the grid on sizes. NULL:
-// none.
+// A dependency that the numbers in a launch may hide: they may depend on parameters, or the grid may depend on sizes.
+// NULL if there is none.
 static const char *hidden(const struct job_draft *d)
 {
     const struct draft_launch *l = &d->launch;
@@ -180,8 +181,8 @@ static void read_launch(struct job_draft *d, const struct call *c)
     free(s.renames);
 }
 
-// Adds a constraint: shared arrays whose sizes depend on parameters must fit into the shared memory that every device
-// has.
+// Adds a constraint: shared arrays whose sizes depend on parameters must fit into the shared memory that all devices
+// offer.
 static void limit_shared(struct job_draft *d)
 {
     const struct draft_scope s = {.parameters = true};

@@ -6,10 +6,10 @@
 #include "tuner/init/draft_parts.h"
 #include "tuner/job/header_names.h"
 
-// Beginnings of names that are not parameters: those from the toolkit's headers, which are not read, and the program's
-// macros.
+// Prefixes of names that are not parameters: names from the toolkit's headers, which are not read, and the program's
+// own macros.
 static const char *const of_headers[] = {"CUDA", "CU_", "NULL", "EOF", "TRUE", "FALSE", "RAND_MAX", "SWEETSPOT_", NULL};
-// Beginnings of Kernel Tuner's names for sizes, which its users write in lower case.
+// Prefixes of Kernel Tuner's names for sizes, which its users write in lower case.
 static const char *const of_kernel_tuner[] = {"block_size_", "tile_size_", "tile_stride_", "loop_unroll_factor_", NULL};
 
 static bool in_capitals(const char *name)
@@ -19,11 +19,11 @@ static bool in_capitals(const char *name)
         if (islower((unsigned char)*c)) return false;
         letter |= isupper((unsigned char)*c) != 0;
     }
-    // A name that ends in _ is usually the first part of another one (GRID_##x).
+    // A name that ends in _ is usually the first part of another name (GRID_##x).
     return letter && name[0] != '_' && name[1] && name[strlen(name) - 1] != '_';
 }
 
-// Whether the name comes before a loop, as in `UNROLL for (...)`, so that it stands for a whole pragma.
+// Whether the name comes before a loop, as in `UNROLL for (...)`, and therefore stands for a whole pragma.
 static bool before_loop(const struct job_draft *d, const char *name)
 {
     for (size_t i = d->kernel->body + 1; i < d->kernel->end; i++)
@@ -33,7 +33,8 @@ static bool before_loop(const struct job_draft *d, const char *name)
     return false;
 }
 
-// Reads a macro's or template parameter's value if it is a 32-bit integer, perhaps in brackets. Otherwise false.
+// Reads a macro's or template parameter's value if it is a 32-bit integer, possibly in brackets. Returns false
+// otherwise.
 static bool whole_number(const char *text, int64_t *value)
 {
     char *end;
@@ -44,10 +45,10 @@ static bool whole_number(const char *text, int64_t *value)
     return !*end && *value >= INT32_MIN && *value <= INT32_MAX;
 }
 
-// What preprocessor directives tell about a name.
+// What preprocessor directives show about a name.
 struct tested {
     bool unroll, choice; // used by a #pragma unroll; used by #if as a condition
-    int64_t values[8];   // values that == compares it with
+    int64_t values[8];   // values that it is compared with by ==
     size_t count;
 };
 
@@ -175,7 +176,7 @@ static void undefined(struct job_draft *d)
                 undefined_names(d, f->tokens.items + f->device[r].begin, f->device[r].end - f->device[r].begin, 0,
                                 other);
     for (size_t i = 0; i < f->macro_count; i++) {
-        if (f->macros[i].function) continue; // its parameters are names too
+        if (f->macros[i].function) continue; // the names may be its own parameters
         autorelease(cuda_tokens_release) struct cuda_tokens words;
         cuda_tokens_init(&words, f->macros[i].value);
         undefined_names(d, words.items, words.count, f->macros[i].line, false);
@@ -187,7 +188,7 @@ static void undefined(struct job_draft *d)
     }
 }
 
-// Whether the macro is used anywhere except in another kernel.
+// Whether the macro is used anywhere outside the other kernels.
 static bool used(const struct job_draft *d, const char *name)
 {
     const struct cuda_file *f = d->file;
@@ -234,15 +235,15 @@ static void defaults(struct job_draft *d)
     }
 }
 
-// The type for a type parameter of the template: the one in a launch, or the default. NULL if it is unknown.
+// The type for a type parameter of the template: the type in a launch, or the default. NULL if it is unknown.
 static const char *type_of(struct job_draft *d, const struct cuda_template_parameter *t, const struct cuda_range *given)
 {
     const char *type = given ? draft_range(d, *given) : t->value;
-    d->code.entry_known &= type && (!given || kernel_type_find(type)); // in host code, it may be a template's type
+    d->code.entry_known &= type && (!given || kernel_type_find(type)); // in host code, it may be a template parameter
     return type;
 }
 
-// Turns a value parameter of the template into a tuning parameter, whose name it returns.
+// Turns a value parameter of the template into a tuning parameter and returns its name.
 static const char *add_value(struct job_draft *d, const struct cuda_template_parameter *t, size_t number,
                              const struct draft_scope *s, const struct cuda_range *given)
 {
@@ -258,7 +259,7 @@ static const char *add_value(struct job_draft *d, const struct cuda_template_par
     return name;
 }
 
-// Reads the template's parameters, and makes the entry with them.
+// Reads the template's parameters and writes the entry with them.
 static void templates(struct job_draft *d, const struct draft_scope *s, const struct cuda_range *given,
                       size_t given_count)
 {

@@ -1,24 +1,24 @@
-// The parts of a draft, each of which uses only parts above it. Only for the files of this folder.
+// The parts of a draft, each of which uses only the parts above it. Private to this folder.
 #pragma once
 
 #include "tuner/init/draft.h"
 
 // draft_expression.c: words, notes, names.
 char *draft_copy(const struct job_draft *, const struct cuda_token *);
-char *draft_range(const struct job_draft *, struct cuda_range); // as text
+char *draft_range(const struct job_draft *, struct cuda_range); // as a string
 const struct cuda_token *draft_token(const struct job_draft *, size_t i);
 bool draft_is(const struct job_draft *, size_t i, const char *text); // false after the source's end
-// Whether the range belongs to another kernel. A kernel of the same name is the same one, under another `#if`.
+// Whether the range belongs to another kernel. A kernel with the same name is the same kernel, under another `#if`.
 bool draft_of_another_kernel(const struct job_draft *, const struct cuda_range *);
 const struct draft_parameter *draft_find_parameter(const struct job_draft *, const char *source);
 void draft_note(struct job_draft *, const char *format, ...)
-    __attribute__((format(printf, 2, 3))); // each note only once
-// Whether it can be the name of a setting, of a macro and of a C variable.
+    __attribute__((format(printf, 2, 3))); // repeated notes are added once
+// Whether a name can be the name of a setting, of a macro and of a C variable.
 bool draft_plain_name(const char *);
 // The first comma from `begin` on that is outside all brackets, or `end`.
 size_t draft_item_end(const struct job_draft *, size_t begin, size_t end);
 
-// draft_expression.c: expressions of the source in the form of a job file.
+// draft_expression.c: expressions of the source in the syntax of a job file.
 struct draft_rename {
     const struct cuda_token *host; // a name in host code
     const char *job;               // the job's name for the same value
@@ -31,9 +31,10 @@ struct draft_scope {
 };
 // The tokens [begin, end) as an expression of sizes and parameters. NULL if they contain anything else.
 const char *draft_expression(const struct job_draft *, const struct draft_scope *, size_t begin, size_t end);
-// The number that the tokens form; false if they do not form one.
+// Reads the number that the tokens form; false if they do not form a number.
 bool draft_number(const struct job_draft *, const struct draft_scope *, size_t begin, size_t end, int64_t *number);
-// The tokens, without brackets, of the value that a host variable keeps for its whole life. False if this is unknown.
+// Finds the tokens, without brackets, of the value that a host variable keeps during its whole lifetime. False if this
+// value is unknown.
 bool draft_host_value(const struct job_draft *, const struct draft_scope *, const struct cuda_token *name,
                       struct cuda_range *);
 
@@ -45,21 +46,22 @@ void draft_parameters(struct job_draft *, const struct draft_scope *, const stru
 enum draft_form { DRAFT_TEXT, DRAFT_TEXTS, DRAFT_NUMBER, DRAFT_VALUES };
 // The answer, or NULL.
 const char *draft_answer(const struct job_draft *, const char *what, const char *name);
-// Notes the question and returns the value to write, in libconfig's syntax: the answer's, otherwise `assumed` if
-// assumptions are allowed (NULL: there is none). NULL: a blank.
+// Records the question and returns the value to write, in libconfig's syntax: the answer, otherwise `assumed` (which
+// may be NULL) if assumptions are allowed. Returns NULL for a blank.
 const char *draft_fill(struct job_draft *, const char *what, const char *name, enum draft_form, const char *assumed,
                        const char *hint);
 // The usual value, or NULL if other values make sense as well.
 const char *draft_usual_direction(const struct job_draft *, const struct draft_argument *);
 const char *draft_usual_size(const struct job_draft *); // the kernel's only integer
 bool draft_usual_launch(struct job_draft *, const char **grid, const char **block);
-// The answer for the reference that results are verified against, as a job file has it. NULL: there is no answer, or a
-// mistake in it.
+// The answer about the reference that results are verified against, as it is written in a job file. NULL if there is no
+// answer, or if it has a mistake.
 const char *draft_reference(struct job_draft *);
-// Reports answers without a question as mistakes.
+// Reports answers to which there is no question as mistakes.
 void draft_check_answers(struct job_draft *);
 bool draft_is_object(const struct draft_argument *, const char *type); // a texture or surface object
-// Whether the argument is an integer by value: that is a size of the problems, however the kernel uses it.
+// Whether the argument is an integer that is passed by value. It is then a size of the problems, however the kernel
+// uses it.
 bool draft_is_size(const struct draft_argument *);
 
 // draft_launch.c: makes the whole draft, from the launches in the source.

@@ -5,8 +5,8 @@
 // The reader limits the number of settings in a group.
 enum { MOST_MEMBERS = 500 };
 
-// Prints a text from the source on one line and as UTF-8. If `before` is not NULL, prints a string that begins with
-// `before`.
+// Prints text from the source on one line and as UTF-8. If `before` is not NULL, prints a quoted string that begins
+// with `before`.
 static void print(FILE *f, const char *before, const char *text)
 {
     bool utf8 = json_takes(text);
@@ -111,7 +111,7 @@ static void print_parameters(FILE *f, struct job_draft *d)
     fputs(d->constraint_count ? " );\n\n" : "\n", f);
 }
 
-// Prints the number that a launch in the source passes for an argument, unless the user gives another.
+// Prints the number that a launch in the source passes for an argument, unless the user gives another number.
 static void print_number(FILE *f, struct job_draft *d, const struct draft_argument *a, bool whole)
 {
     if (a->value && (!whole || !strpbrk(a->value, ".e")) && !draft_answer(d, "size", a->name))
@@ -240,7 +240,7 @@ static void print_arguments(FILE *f, struct job_draft *d)
     fprintf(f, ");\n");
 }
 
-// Whether the kernel, or code outside of kernels, uses the name other than in its declaration.
+// Whether the kernel, or code outside of kernels, uses the name outside its declaration.
 static bool uses(struct job_draft *d, const char *name)
 {
     const struct cuda_file *s = d->file;

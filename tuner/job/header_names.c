@@ -5,8 +5,8 @@
 
 #include "tuner/job/job_parts.h"
 
-// The macros that the header may define; a star at the end matches anything. tests/test_header.c checks whole headers
-// against this list.
+// The macros that the header may define; a star at the end matches any characters. tests/test_header.c checks whole
+// headers against this list.
 static const char *const taken[] = {
     // which device and which kernel
     "DEVICE", "DEVICE_*", "FALLBACK", "CHOICE", "CHOICE_*", "SECTION", "FIRST_SECTION", "KERNEL", "KERNELS",
@@ -19,7 +19,7 @@ static const char *const taken[] = {
     // the statuses of launching
     "OK", "NO_BINARY", "OLD_DRIVER", "OTHER_DEVICE", "SIZES", "MISALIGNED", "NO_POINTER", "NO_CALLBACK",
     "LIBRARY_FAILED", "CUDA_ERROR",
-    // where it comes from
+    // where the header comes from
     "ARCH", "COMPUTE", "DRIVER", "COMPILER", "TEMPLATE", "CONFIGURATION", "DATE", "SOURCE_HASH", "SOURCE_HASH_TEXT",
     // the evidence
     "DECIDED_IN_FINAL", "FINAL_ROUNDS", "VERIFIED_PROBLEMS", "ERROR", "SECONDS", "SECONDS_LOW", "SECONDS_HIGH",
@@ -98,8 +98,8 @@ static char *refuse_macro(const struct job *job, const char *name)
     return NULL;
 }
 
-// Why a job cannot have this parameter, macro (in `defines` of its kernel or of a stage) or stage, in words that follow
-// "parameter 'X' "; NULL if it can. Compares with the job's other names. malloc'ed.
+// These three return why a job cannot have a parameter, a macro (in `defines` of its kernel or of a stage) or a stage,
+// in words that follow "parameter 'X' ", or NULL if it can. They compare with the job's other names. malloc'ed.
 static char *refuse_parameter(const struct job *job, size_t parameter)
 {
     const char *name = space_parameter(job->space, parameter)->name;

@@ -1,6 +1,6 @@
 // An implementation: anything that computes a job's outputs from its inputs. The reference, the current kernel, the
-// baselines and the fallback are implementations, and so is each configuration of the kernel that is tuned. A table in
-// job_implementation.c says which kinds are allowed in each place of a job file.
+// baselines and the fallback are implementations, and so is each configuration of the tuned kernel. A table in
+// job_implementation.c lists the kinds that are allowed in each place of a job file.
 #pragma once
 
 #include "search/space/space.h"
@@ -9,7 +9,7 @@
 #define CURRENT_KERNEL "current" // the name of the current kernel among the baselines
 
 // The functions of a library. FUNCTION_RESULT computes the outputs of a reference, or enqueues the work of a baseline.
-// A baseline's INIT is called before it, untimed. A reference's GENERATE makes inputs, and its VERIFY judges outputs.
+// A baseline's INIT is called before that, untimed. A reference's GENERATE makes inputs, and its VERIFY judges outputs.
 enum implementation_function {
     FUNCTION_RESULT,
     FUNCTION_GENERATE,
@@ -20,7 +20,7 @@ enum implementation_function {
 extern const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS]; // the settings that name them
 
 struct implementation {
-    enum implementation_kind kind; // IMPLEMENTATION_NONE: the job has none here; only `setting` may be set
+    enum implementation_kind kind; // IMPLEMENTATION_NONE: the job has none; only `setting` may be set
     const char *setting;           // its setting in the job file: "reference", "baselines[1]"
     const char *name;              // its name in reports; "" for the reference and the fallback
     const char *path;   // absolute: the source, the binary or the library (which may be a source); NULL: none
@@ -28,8 +28,8 @@ struct implementation {
     uint16_t config[SPACE_MAX_PARAMETERS]; // configuration
     const char *operation;                 // kernels/ name
     const char *by;                        // "cublas" or "cpu"
-    // Roles of the operation that have another name in this job, or that are the constant `value` (`name` is NULL). For
-    // an implementation by files: the outputs and the paths of their files.
+    // Roles of the operation that have another name in this job, or that are the constant `value` (then `name` is
+    // NULL). If the implementation consists of files: the outputs and the paths of their files.
     size_t binding_count;
     struct binding {
         const char *role, *name;

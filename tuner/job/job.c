@@ -20,13 +20,13 @@ const struct device_limits device_limits_h200 = {
 };
 
 // The limits of a block and of a multiprocessor depend on the compute capability (CUDA C++ Programming Guide, table
-// "technical specifications per compute capability"; also in arch_traits.h of NVIDIA's libcu++). The columns from
-// `device` on describe one device of that capability.
+// "technical specifications per compute capability"; also in arch_traits.h of NVIDIA's libcu++). The columns beginning
+// with `device` describe one device of that capability.
 int device_limits_of(const char *arch, struct device_limits *limits, const char **device)
 {
     static const struct {
         int compute;
-        int64_t shared_per_sm, threads_per_sm, blocks_per_sm; // shared: a block gets 1 KiB less, except on 7.5
+        int64_t shared_per_sm, threads_per_sm, blocks_per_sm; // a block may use 1 KiB less shared memory, except on 7.5
         const char *device;
         int64_t sm_count, l2_bytes, memory_bytes;
     } known[] = {
@@ -335,7 +335,7 @@ const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS] = {[FUNCTIO
                                                                         [FUNCTION_VERIFY] = "verify",
                                                                         [FUNCTION_INIT] = "init"};
 
-// Visits expressions, some of which may be NULL.
+// Visits the expressions in a list, some of which may be NULL.
 struct expression_visitor {
     void (*visit)(void *user, struct expr *);
     void *user;

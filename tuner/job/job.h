@@ -2,8 +2,8 @@
 //
 // job_load reads the file, reports every mistake it finds with file and line, and leaves a struct that the rest of the
 // program only reads. Expressions are bound to one symbol table: tuning parameters, derived names, device limits
-// ("device.max_shared"), and problem sizes ("M"). Names of problem sizes have the first problem's values while the
-// space is built (constraints see them), and each problem's own values when its launch geometry and arguments are
+// ("device.max_shared"), and problem sizes ("M"). The names of problem sizes have the first problem's values while the
+// space is built, so constraints use these, and each problem's own values when its launch geometry and arguments are
 // computed (job_problem_values).
 #pragma once
 
@@ -18,7 +18,7 @@
 #include "tuner/trial/objective.h"
 #include "tuner/trial/trial.h"
 
-enum { JOB_MAX_NAME = 100 }; // characters in a job's name; limits.h has the other limits
+enum { JOB_MAX_NAME = 100 }; // characters of a job's name; limits.h has the other limits
 enum { JOB_SEED = 1 };       // for the search and the data, if the command line gives none
 
 struct problem {
@@ -26,13 +26,13 @@ struct problem {
     int line;      // in the job file
     bool tune;     // measured; otherwise only verified (ragged sizes)
     double weight; // in the objective
-    bool holdout;  // objective each: measured, but not used to choose the kernels, so that it can judge the choice
+    bool holdout;  // objective "each": measured, but not used to choose the kernels, so that it can test the choice
     size_t size_count;
     int64_t *sizes;   // in the order of job.size_names
-    uint64_t variant; // for drawn problems: which other values its inputs have
+    uint64_t variant; // for drawn problems: which of the other values its inputs have
 };
 
-// Mistakes in a job file, by line, followed by those in files that it includes.
+// Mistakes in a job file, sorted by line, followed by the mistakes in files that it includes.
 struct mistakes {
     size_t count;
     struct mistake {
@@ -40,13 +40,13 @@ struct mistakes {
         int line;
         char *text;
         const void *about; // the reader's node (reader.h), while it reads
-    } * list; // file: an included file; NULL: the job file itself; line 0: the whole file; text: without file and line
+    } * list; // file: an included file; NULL: the job file itself; line 0: the whole file; text: without its location
 };
 void mistakes_release(struct mistakes *);
 // Adds a mistake in a file (NULL: the job file) at a line (0: the whole file).
 void mistakes_add_in(struct mistakes *, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-void mistakes_sort(struct mistakes *); // by file and line
+void mistakes_sort(struct mistakes *); // by file, then by line
 
 // The location of a setting such as "stages[1].arguments[0].type".
 struct location {
@@ -62,11 +62,11 @@ struct job {
     const char *path; // the job file as given
     const char *name;
     struct {                 // what was read
-        struct arena memory; // of all texts and lists
+        struct arena memory; // of all strings and lists
         size_t expression_count, location_count;
         struct expr **expressions;  // all of them
         struct location *locations; // of all settings except numbers in lists, sorted by path
-        struct mistakes old;        // spellings of earlier versions in the file: one note for each kind
+        struct mistakes old;        // spellings of earlier versions in the file: one note per kind
         const char *directory;      // of the job file; relative paths start there
         const char *description;
     } file;
@@ -77,7 +77,7 @@ struct job {
         char **includes;                                                          // absolute folders
         char **options;                                                           // for NVRTC, as given
         struct macro *defines;                                                    // the same for all configurations
-        char *parameter_options[SPACE_MAX_PARAMETERS]; // option with a % for the value; NULL: it is a macro
+        char *parameter_options[SPACE_MAX_PARAMETERS]; // option with % for the value; NULL: it is a macro
         struct text_edit *edits;                       // to the template and to files that it includes
         enum job_compiler compiler;
         double compile_timeout; // s
@@ -86,10 +86,10 @@ struct job {
     struct symbols *symbols;
     struct space *space; // parameters, derived names, constraints; built by job_build_space
     struct {
-        size_t compiled_count; // constraints on the compiler's result (job_compiled.c), in the order of the file
+        size_t compiled_count; // constraints on the compiler's result (job_compiled.c), in file order
         struct compiled_constraint {
             struct expr *holds;
-            size_t number; // in the job file's list of all constraints, from 0
+            size_t number; // index in the job file's list of all constraints
         } * compiled;
         size_t derived_count; // in order; the expressions are evaluated again for every problem
         struct {
@@ -99,7 +99,7 @@ struct job {
         size_t size_count; // problem sizes
         char **size_names;
     } names;
-    size_t problem_count, tuned_count; // the tuned problems come first, then those that are only verified
+    size_t problem_count, tuned_count; // tuned problems come first, then problems that are only verified
     struct problem *problems;
     size_t buffer_count, stage_count;
     struct buffer *buffers;
@@ -107,23 +107,23 @@ struct job {
     struct { // implementations besides the kernel
         struct implementation reference;
         struct implementation fallback;   // for devices without tuning results (job_configuration.c)
-        size_t baseline_count;            // of the user's own
+        size_t baseline_count;            // the user's own baselines
         struct implementation *baselines; // the current kernel first, if the job has one
     } others;
     struct {                               // of a problem
         struct expr *flops, *bytes;        // NULL: unknown
-        struct expr *operations;           // that the pipe performs; NULL: as many as flops
+        struct expr *operations;           // performed by the pipe; NULL: as many as flops
         const struct execution_unit *pipe; // of its arithmetic; NULL: the operation's (job_unit)
     } work;
     struct {
         enum objective objective;
-        enum minimize minimize; // by the final
-        double regret; // objective each: how much slower than the problem's best kernel the chosen one may be, relative
+        enum minimize minimize;     // by the final
+        double regret;              // objective "each": by what fraction the chosen kernel may be slower than the best
         double budget_time;         // s; 0: none
         int64_t budget_evaluations; // 0: none
         struct stop_rules stop;     // other reasons to stop
         const char *strategy;
-        size_t metric_count; // counters in addition to the basic set
+        size_t metric_count; // counters besides the basic set
         char **metrics;
     } search;
     struct measure_settings measure;
@@ -131,9 +131,9 @@ struct job {
     struct {
         size_t supported_count; // conditions on the sizes that the kernel supports
         struct expr **supported;
-        unsigned domain;   // which other values the inputs get (enum value_domain), from the operation or the job
-        struct job *drawn; // other sizes that are verified (job_sizes.c); NULL: none
-        bool is_drawn;     // this is such a job
+        unsigned domain;   // the other values that inputs get (enum value_domain), from the operation or the job
+        struct job *drawn; // problems with drawn sizes (job_sizes.c); NULL: none
+        bool is_drawn;     // this is such a `drawn` job
     } sizes;
 };
 
@@ -150,15 +150,15 @@ extern const struct device_limits device_limits_h200;
 struct device_name {
     const char *name;
     size_t offset; // of the member
-    int64_t least; // 1 if the driver divides by it
+    int64_t least; // the least possible value: 1 if the driver divides by it
     const char *meaning;
 };
 extern const struct device_name device_names[];
-// Reads those limits that the description of a device has. -1 with a message if a value is impossible.
+// Reads the limits that the description of a device contains. -1 with a message if a value is impossible.
 int device_limits_read(const json_t *device, struct device_limits *, struct error *);
-// Limits of a device of this architecture ("sm_80": an A100), with its name and article in *device. For an architecture
-// that is not in the table, those of an H200 and -1. (CUDA C++ Programming Guide 13.0, technical specifications by
-// compute capability; the devices' data sheets.)
+// The limits of a device with this architecture ("sm_80": an A100), and its name with an article in *device. For an
+// architecture that is not in the table, sets the H200's limits and returns -1. (CUDA C++ Programming Guide 13.0,
+// technical specifications by compute capability; the devices' data sheets.)
 int device_limits_of(const char *arch, struct device_limits *limits, const char **device);
 
 // Reads and checks a job file. 0, or -1 with every mistake in *mistakes (release it) and *out NULL. Checks that need
@@ -168,11 +168,11 @@ int job_load(const char *path, struct job **out, struct mistakes *);
 // file `path`, with one problem such as "M=512,N=77" per line; "#" begins a comment, and equal lines count once. All
 // other settings are the job's. NULL with a message, also if an unrelated file has that name.
 char *job_write_shapes(const struct job *, const char *path, struct error *);
-// The job file's text in today's form, malloc'ed; NULL with a message if it cannot be read.
+// The job file's text with current spellings of all settings, malloc'ed; NULL with a message if it cannot be read.
 char *job_rewrite(const char *path, struct error *);
 void job_free(struct job *);
 
-// The location of the setting with this path, or of the nearest one around it: "arguments[0].type", then
+// The location of the setting with this path, otherwise of the nearest enclosing setting: "arguments[0].type", then
 // "arguments[0]". Line 0: the whole job file.
 struct location job_location(const struct job *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -187,13 +187,13 @@ int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t
 const struct implementation *job_current(const struct job *);
 // All implementations whose results must be correct: the reference (number 0), then the baselines. NULL after the last.
 const struct implementation *job_implementation(const struct job *, size_t number);
-// The stage of a kernel, a binary or a library function. If it has no arguments of its own, it gets those of the job's
-// only stage. The arguments are borrowed.
+// The stage of a kernel, a binary or a library function. If it has no arguments of its own, it has the arguments of the
+// job's only stage. The arguments are borrowed.
 struct stage job_stage_of(const struct job *, const struct implementation *);
 // The reference's operation, or NULL.
 const struct operation *job_operation(const struct job *);
 
-int job_parameter(const struct job *, const char *name); // the number of the parameter of this name, or -1
+int job_parameter(const struct job *, const char *name); // the number of the parameter with this name, or -1
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration means the first
 // valid one (for shapes and work, whose expressions read no parameters). `values` has symbols_count(job->symbols)
 // entries.
@@ -204,40 +204,40 @@ int job_problem_values(const struct job *, const uint16_t *config, size_t proble
 // expression fails, or the loops do not end). (job_repeat.c)
 int job_first_run(const struct stage *, int64_t *values, struct error *);
 int job_next_run(const struct stage *, int64_t *values, struct error *);
-// The number of runs, or -1 with a message. 0 if `when` leaves the stage out.
+// The number of runs: 0 if `when` leaves the stage out. -1 with a message.
 int64_t job_count_runs(const struct stage *, int64_t *values, struct error *);
-// Which buffer each name refers to. After each run of a stage, the names in each of its pairs are exchanged. At the end
-// of the candidate every name refers to its own buffer again, so that outputs are where the job says. job_first_names
-// sets `names` (job->buffer_count entries) to the buffers before the first stage. -1 with a message, also if a buffer
-// that holds data at the beginning would start under another name.
+// These compute which buffer each name refers to. After each run of a stage, the names in each of its pairs are
+// exchanged. At the end of the candidate, every name refers to its own buffer again, so that outputs are where the job
+// declares them. job_first_names sets `names` (job->buffer_count entries) to the buffers before the first stage. -1
+// with a message, also if a buffer that holds data at the beginning would start under another name.
 int job_first_names(const struct job *, int64_t *values, int *names, struct error *);
 void job_swap_names(const struct stage *, int *names);
 
-// A tensor map's numbers, in CUDA's order: the contiguous dimension first.
+// A tensor map's numbers, in CUDA's order, with the contiguous dimension first.
 struct tensor_map_shape {
     int rank;
     int64_t size[TENSOR_MAP_RANK_MAX], box[TENSOR_MAP_RANK_MAX]; // elements
-    int64_t stride[TENSOR_MAP_RANK_MAX];                         // bytes, of dimension i + 1; rank - 1 of them
+    int64_t stride[TENSOR_MAP_RANK_MAX];                         // bytes, for dimension i + 1; there are rank - 1
     int64_t swizzle, promotion;                                  // bytes; 0: none
     bool nan, tf32;
 };
-// The expressions of a dimension's size (elements; NULL: 1) and stride (elements; NULL: dense, the product of the sizes
-// before it). Dimensions are in CUDA's order; the first has no stride. (tensor_map.c)
+// The expressions for a dimension's size (elements; NULL: 1) and stride (elements; NULL: dense, which is the product of
+// the sizes before it). Dimensions are in CUDA's order; the first has no stride. (tensor_map.c)
 const struct expr *tensor_map_size(const struct buffer *, const struct tensor_map *, size_t dimension);
 const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_map *, size_t dimension);
 // An image with its sizes for the problem that has these values. -1 with a message. (job_image.c)
 int job_image_resolve(const struct buffer *, const int64_t *values, struct image_layout *, struct error *);
 // A tensor map's numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message
-// that names the buffer and what TMA does not allow. (tensor_map.c)
+// that names the buffer and the value that TMA does not allow. (tensor_map.c)
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,
                        struct error *);
 
-// Checks the constraints on the compiler's result. -1 with the constraint that does not hold. A figure that the
-// compiler did not report has the value -1. (job_compiled.c)
+// Checks the constraints on the compiler's result. -1 with a message that names the constraint that does not hold. A
+// figure that the compiler did not report has the value -1. (job_compiled.c)
 int job_check_compiled(const struct job *, const uint16_t *config, const struct static_facts *, struct error *reason);
 
-// The numbers that kernels get by value: scalars, and the members of structs and vectors. malloc'ed; ends with a NULL
-// name.
+// The numbers that are passed to kernels by value: scalars, and the members of structs and vectors. malloc'ed; ends
+// with a NULL name.
 struct job_number {
     const char *name;
     const struct expr *value;
@@ -246,8 +246,8 @@ struct job_number {
 struct job_number *job_numbers(const struct job *);
 // The bytes of a struct or vector for a problem, from its values; padding is 0. -1 with a message. (job_members.c)
 int job_argument_bytes(const struct argument *, const int64_t *values, unsigned char *to, struct error *);
-// For a problem, from its values: an address as an offset in bytes into its buffer, and the addresses that fill a
-// buffer, one run for each address in its fill. -1 with a message. (job_addresses.c)
+// Compute, for a problem from its values, an address as an offset in bytes into its buffer, and the addresses that fill
+// a buffer, as one run for each address in its fill. -1 with a message. (job_addresses.c)
 struct address_run {
     int buffer;              // -1: null
     int64_t at, step, count; // at: bytes into the buffer; step: bytes from one address to the next
@@ -255,18 +255,18 @@ struct address_run {
 int job_address(const struct job *, const struct address *, const int64_t *values, int64_t *bytes, struct error *);
 int job_addresses(const struct job *, const struct buffer *, const int64_t *values, struct address_run *runs,
                   struct error *);
-// "width at 0, scale at 4". malloc'ed. (job_members.c)
+// The layout of a struct: "width at 0, scale at 4". malloc'ed. (job_members.c)
 char *job_argument_layout(const struct argument *);
 
-// The numbers of a buffer's fill (low and high) for a problem, from its values. -1 with a message if the fill does not
-// fit the buffer or its source. (job_data.c)
+// The numbers of a buffer's fill (low and high) for a problem, from its values. -1 with a message if they do not suit
+// the buffer's type or shape. (job_data.c)
 int job_fill_numbers(const struct buffer *, const int64_t *values, double *low, double *high, struct error *);
 // The range that is compared in one dimension of a buffer that is compared by dimensions. -1 with a message if it is
 // empty or outside the buffer. (job_data.c)
 int job_compared_numbers(const struct buffer *, size_t dimension, const int64_t *values, int64_t *size, int64_t *first,
                          int64_t *count, struct error *);
 
-// Rows, columns and ld of a buffer for a problem, from its values; the other members are 0. -1 with a message.
+// The rows, columns and ld of a buffer for a problem, from its values; the other members are 0. -1 with a message.
 int job_buffer_shape(const struct buffer *, const int64_t *values, struct operand *, struct error *);
 // Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a
 // message.
@@ -275,19 +275,19 @@ int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
 // objective_value() of the tuned problems' times (s).
 double job_objective(const struct job *, const double *times);
 
-// The warning for results that are not verified, or NULL. Static text.
+// The warning if results are not verified, or NULL. Static string.
 const char *job_unverified(const struct job *);
 
-// The compute class of a job's operation ("tf32"), or NULL if the operation has no classes. Static text.
+// The compute class of a job's operation ("tf32"), or NULL if the operation has no classes. Static string.
 const char *job_compute_class(const struct job *);
 
-// The pipe (tuner/base/execution_unit.h) that the job's arithmetic is measured against: the one that `work` names,
-// otherwise the one that the reference's operation can use. NULL: unknown. *times: operations of the pipe for each one
-// in `flops`.
+// The pipe (tuner/base/execution_unit.h) that the job's arithmetic is measured against: the pipe that `work` names,
+// otherwise the pipe that the reference's operation can use. NULL: unknown. *times: how many operations the pipe
+// performs for each operation in `flops`.
 const struct execution_unit *job_unit(const struct job *, double *times);
 
-// The compiler options of a configuration: the job's own, then those that are parameters, except for values that leave
-// the option out. NULL: only the job's own. (job_options.c)
+// The compiler options of a configuration: the job's own options, then options that are parameters, except for values
+// that leave the option out. If the configuration is NULL, only the job's own options. (job_options.c)
 void job_options(const struct job *, const uint16_t *config, void (*add)(void *user, const char *option), void *user);
 
 // An unroll factor as C: "" for 0, `_Pragma("unroll")` for 1, `_Pragma("unroll n")`. Writes into `out`.
@@ -297,24 +297,25 @@ const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE]);
 // The macros that all configurations share: the job's own defines.
 void job_shared_defines(const struct job *, void (*define)(void *user, const char *name, const char *value),
                         void *user);
-// The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and
-// then those of job_shared_defines. An unroll factor's value is its pragma. Parameters that are options have no macro.
+// Passes the macro definitions of a configuration to a callback, as "NAME" and "value": first the parameters, in their
+// order, then the macros of job_shared_defines. An unroll factor's value is its pragma. Parameters that are options
+// have no macro.
 void job_defines(const struct job *, const uint16_t *config,
                  void (*define)(void *user, const char *name, const char *value), void *user);
 
 // Sizes that the header accepts although the job does not name them: they lie between the smallest and the largest
 // verified size, are multiples of the sizes' greatest common divisor, and satisfy `verification.supported`. For every
-// run some small ones are drawn and verified: powers of two, their neighbours, the smallest, and others. (job_sizes.c)
-// The range of one size. All zero: it is empty.
+// run, some small sizes are drawn and verified: powers of two, their neighbours, the smallest size, and others.
+// (job_sizes.c) This is the range of one size. If all members are 0, it is empty.
 struct size_range {
     bool any;
     int64_t least, most, multiple;
-    uint64_t turn; // which kind of size is drawn first
+    uint64_t turn; // the kind of size that is drawn first
 };
 void size_range_add(struct size_range *, int64_t size);
 
 enum { JOB_DRAWN_SIZES = 8, JOB_OWN_SIZES = 8 };
-// A job whose problems have up to JOB_DRAWN_SIZES drawn sizes and are only verified; everything else is the job's. If
+// A job with up to JOB_DRAWN_SIZES problems of drawn sizes, which are only verified; everything else is the job's. If
 // inputs may have other values, up to JOB_OWN_SIZES of the job's own problems follow. It lives in the job's memory.
-// NULL: there is nothing to draw, or drawn sizes cannot have a reference.
+// NULL if there is nothing to draw, or if the reference cannot compute drawn sizes.
 struct job *job_draw_sizes(struct job *);

@@ -1,5 +1,5 @@
 // Addresses as data: "&NAME" or "&NAME[at]" as the value of a struct member, and lists of addresses as the fill of a
-// buffer. The GPU worker writes them for every copy of the memory (tuner/gpu/addresses.h).
+// buffer. The GPU worker writes them into every copy of the memory (tuner/gpu/addresses.h).
 #include "tuner/job/job_parts.h"
 
 bool is_address(const struct node *n)
@@ -61,7 +61,7 @@ struct fill load_addresses(struct reader *r, struct job *job, const struct node 
     return fill;
 }
 
-// The buffer that an address points into and the element's index *at, for a problem.
+// Finds the buffer that an address points into, and *at, the index of the element, for a problem.
 static int target(const struct job *job, const struct address *a, const int64_t *values, struct operand *to,
                   int64_t *at, struct error *err)
 {
@@ -82,7 +82,7 @@ int job_address(const struct job *job, const struct address *a, const int64_t *v
     return 0;
 }
 
-// The addresses of `count` equal pieces of a buffer.
+// Computes the addresses of `count` equal pieces of a buffer.
 static int pieces(const struct job *job, const struct address *a, int64_t count, const int64_t *values,
                   struct address_run *run, struct error *err)
 {

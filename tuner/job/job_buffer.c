@@ -2,7 +2,7 @@
 // module. The GPU worker copies a constant's buffer to the variable before every launch that is timed or verified.
 #include "tuner/job/job_parts.h"
 
-// The columns of a buffer: its last size, in elements.
+// The columns of a buffer: the last dimension of its shape, in elements.
 static struct expr *load_columns(struct reader *r, struct job *job, const struct node *n, int channels)
 {
     struct expr *texels = reader_expression(r, n, job);
@@ -45,7 +45,7 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
         reader_mistake(r, n, "buffer '%s' holds addresses, so it has the direction \"in\" and no 'ld' or image", name);
     const struct node *shape = reader_member(r, n, "arguments[].shape");
     size_t dimensions = shape ? node_count(shape) : 0;
-    if (!dimensions && !(constant && !node_member(n, "shape"))) { // a constant without one is a single number
+    if (!dimensions && !(constant && !node_member(n, "shape"))) { // a constant without a shape is a single number
         return reader_mistake(r, n, "buffer '%s' needs 'shape', e.g. [\"M\", \"K\"]", name);
     }
     b.name = job_copy(job, name);
@@ -80,7 +80,7 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
 
 // Constants -----------------------------------------------------------------------------------------------------------
 
-// Whether it is a name, perhaps with namespaces. An instance of a template must be named by its symbol.
+// Whether it is a name, possibly with namespaces. An instance of a template must be named by its symbol.
 static bool is_variable_name(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";

@@ -1,5 +1,4 @@
-// The fills of buffers and the parts of outputs that are compared: reads both, and computes their numbers for a
-// problem.
+// Reads the fills of buffers and the parts of outputs that are compared, and computes their numbers for a problem.
 #include <unistd.h>
 
 #include "kernels/host_fill.h"

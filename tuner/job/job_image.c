@@ -1,8 +1,8 @@
-// Textures and surfaces in a job file: how kernels see a buffer through them (tuner/base/image.h). See job_launch.c for
+// Textures and surfaces in a job file, through which kernels access buffers (tuner/base/image.h). See job_launch.c for
 // the other arguments.
 #include "tuner/job/job_parts.h"
 
-// The settings of a texture argument that say how it is read.
+// The settings of a texture argument that determine how it is read.
 static const char *const modes[] = {"filter", "address", "normalized", "read", NULL};
 
 static const struct node *first_mode(const struct node *n)
@@ -104,7 +104,7 @@ void join_image(struct reader *r, const struct node *n, struct buffer *b, bool s
         reader_mistake(r, n, "texture '%s' is only read, but it is an output", b->name);
 }
 
-// Whether the stages see a buffer through a pointer, through a texture or surface object, and as a surface.
+// Whether the stages access a buffer through a pointer, through a texture or surface object, and as a surface.
 static void look(const struct stage *stages, size_t count, int buffer, bool *pointer, bool *object, bool *surface)
 {
     for (size_t s = 0; s < count; s++) {

@@ -1,6 +1,6 @@
 // Reads implementations: the reference, the current kernel, baselines and the fallback. A table lists for each of these
 // places the kinds that are allowed, and the member of the group that determines the kind. Each kind has one reader.
-// The members of all places are rows "IMPLEMENTATION.x" in the table of settings, whose forms are a kind, or a place
+// The members of all places are rows "IMPLEMENTATION.x" in the table of settings. Their forms name a kind, or a place
 // and a kind.
 #include <ctype.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #define MEMBER(name) "IMPLEMENTATION." name
 
 struct allowed_kind {
-    const char *member; // that determines the kind; the first one that is given counts
+    const char *member; // it determines the kind; the first given member counts
     enum implementation_kind kind;
 };
 
@@ -30,8 +30,8 @@ static const struct allowed_kind fallback_forms[] = {{NULL, IMPLEMENTATION_CONFI
 
 static const struct use {
     const char *setting, *what;       // `what` in messages
-    const struct allowed_kind *forms; // the last one has no member: the kind if no other member is given
-    bool compared;                    // a baseline, with expressions that read no parameter
+    const struct allowed_kind *forms; // the last has no member and applies if no other member is given
+    bool compared;                    // a baseline; its expressions read no parameters
 } reference = {"reference", "'reference'", reference_forms, false},
   current = {"current", "'current'", current_forms, true}, baseline = {"baselines", "a baseline", baseline_forms, true},
   fallback = {"fallback", "'fallback'", fallback_forms, false};
@@ -45,7 +45,7 @@ struct implementation_reading {
     struct implementation *to;
 };
 
-// The absolute path of a file that the group names; NULL if the member is not given.
+// The absolute path of the file that a member of the group names; NULL if the member is not given.
 static char *read_path(const struct implementation_reading *g, const char *member, const char *what)
 {
     const char *name = strrchr(member, '.') + 1, *given = reader_string(g->r, g->group, member);
@@ -73,8 +73,8 @@ static void check_expression(void *user, struct expr *e)
                            symbols_name(g->job->symbols, slots[i]), expr_text(e));
 }
 
-// Reads its arguments, which default to those of the job's only stage. An implementation that is compared with
-// candidates must compute the job's outputs, and no others.
+// Reads the arguments, which default to those of the job's only stage. An implementation that is compared with
+// candidates must compute the job's outputs, and no other buffers.
 static void read_arguments(struct implementation_reading *g)
 {
     struct implementation *to = g->to;
@@ -199,7 +199,7 @@ static void read_configuration(struct implementation_reading *g)
 
 static const struct {
     void (*read)(struct implementation_reading *);
-    bool open; // it has members that the job names
+    bool open; // it has members whose names come from the job
 } kinds[] = {
     [IMPLEMENTATION_CONFIGURATION] = {read_configuration, true},
     [IMPLEMENTATION_KERNEL] = {read_kernel, false},
@@ -210,7 +210,7 @@ static const struct {
     [IMPLEMENTATION_FILES] = {read_files, false},
 };
 
-// Whether the member that would determine the kind is misspelt; if so, this is reported.
+// Whether the member that would determine the kind is misspelt; reports it if so.
 static bool is_misspelt(struct reader *r, const struct job *job, const struct node *group, const struct use *use)
 {
     const char *words[sizeof reference_forms / sizeof *reference_forms] = {NULL};
@@ -221,7 +221,7 @@ static bool is_misspelt(struct reader *r, const struct job *job, const struct no
     return !other && reader_suggest(r, group, use->what, words);
 }
 
-// `to` already has its name and its setting.
+// Reads an implementation into `to`, whose name and setting are already set.
 static void read_implementation(struct reader *r, struct job *job, const struct node *group, const struct use *use,
                                 struct implementation *to)
 {
@@ -241,7 +241,7 @@ static void read_implementation(struct reader *r, struct job *job, const struct 
     kinds[to->kind].read(&(struct implementation_reading){r, job, group, use, to});
 }
 
-// Whether another entry of a final has the name, or may have it: the header turns these names into macros.
+// Whether another entry of a final has the name or may get it. The header turns these names into macros.
 static bool is_taken(const struct job *job, const char *name)
 {
     const struct operation *op = job_operation(job);

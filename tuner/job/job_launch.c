@@ -1,4 +1,4 @@
-// Reads launches and arguments of a job file; see job_load.c.
+// Reads the launches and arguments in a job file; see job_load.c.
 #include "kernels/operation.h"
 #include "tuner/job/job_parts.h"
 
@@ -174,7 +174,7 @@ static bool same_macros(const struct stage *a, const struct stage *b)
     return same;
 }
 
-// Numbers the units. Library stages do not belong to any.
+// Numbers the units. Library stages do not belong to a unit.
 static void number_units(struct job *job)
 {
     for (size_t s = 0; s < job->stage_count; s++) {

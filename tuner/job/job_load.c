@@ -1,6 +1,6 @@
 // Reads a job file into a struct job. The top groups are read once, in an order that makes names known before
 // expressions use them: device limits, problem sizes, parameters, derived names, then everything with expressions. All
-// mistakes are collected; reading does not stop at the first one. job_launch.c reads launches and arguments,
+// mistakes are collected; reading does not stop at the first mistake. job_launch.c reads launches and arguments,
 // job_implementation.c the reference.
 #include <unistd.h>
 
@@ -31,7 +31,8 @@ static size_t count_lines(const char *text)
     return count;
 }
 
-// Each edit must apply to its file as changed by the edits before it. The last edit is dropped if it does not.
+// Each edit must apply to its file as changed by the edits before it. The edit that was added last is dropped if it
+// does not.
 static void try_edit(struct reader *r, struct job *job, const struct node *n)
 {
     const struct text_edit *last = &job->code.edits[job->code.edit_count - 1];
@@ -78,7 +79,7 @@ static void load_edits(struct reader *r, struct job *job, const struct node *ker
 }
 
 // The template's path below the job file's folder. If no file is there, a name without a folder, or in a folder
-// `templates`, means one of the templates that came with the program. malloc'ed.
+// `templates`, refers to a template that came with the program. malloc'ed.
 static char *find_template(const struct job *job, const char *source)
 {
     autofree char *path = text_join_path(job->file.directory, source), *folder = text_directory(source);
@@ -116,7 +117,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     load_edits(r, job, kernel);
 }
 
-// Without parameters there is one configuration, for a kernel that is only judged.
+// A job without parameters has one configuration; its kernel is only judged.
 static void load_parameters(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *list = reader_member(r, root, "parameters");
@@ -170,7 +171,7 @@ static bool is_range(const struct node *size)
            node_integer(node_at(size, 0)) < node_integer(node_at(size, 1));
 }
 
-// Reads a size of a problem. The first problem in the file declares the names. Returns whether this name was not
+// Reads a size of a problem. The first problem in the file declares the names. Returns true if the name was not
 // declared.
 static bool load_size(struct reader *r, struct job *job, const struct node *size, bool first, bool tune)
 {
@@ -206,7 +207,7 @@ static bool has_problem(const struct job *job, const int64_t *sizes)
     return false;
 }
 
-// Adds problems whose sizes are sampled from ranges, all different, or one problem if no size is a range.
+// Adds different problems whose sizes are sampled from ranges, or one problem if no size is a range.
 static void add_problems(struct reader *r, struct job *job, const struct node *n, const struct problem *as)
 {
     int ranges = 0;
@@ -273,7 +274,7 @@ static void load_problems(struct reader *r, struct job *job, const struct node *
     for (size_t i = 0; ragged && i < node_count(ragged); i++) load_problem(r, job, node_at(ragged, i), false);
 }
 
-// Reads conditions on sizes, which the header evaluates too.
+// Reads the conditions on sizes that the header evaluates as well.
 static void load_supported(struct reader *r, struct job *job, const struct node *verification)
 {
     const struct node *list = verification ? reader_member(r, verification, "verification.supported") : NULL;
@@ -292,7 +293,7 @@ static void load_supported(struct reader *r, struct job *job, const struct node 
     }
 }
 
-// Reads which other values of inputs are tried. If the job names any, only those; otherwise the operation's.
+// Reads which other values of inputs are tried: those that the job names or, if it names none, the operation's.
 static void load_values(struct reader *r, struct job *job, const struct node *verification)
 {
     const struct operation *op = job_operation(job);
@@ -311,7 +312,7 @@ static void load_values(struct reader *r, struct job *job, const struct node *ve
 }
 
 // Reads the members of a group according to their table in tuner/base/settings.c. `prefix` is the group's path. The
-// group may be NULL. Defaults are the table's numbers, not their texts, which may be rounded.
+// group may be NULL. Defaults are the table's numbers and not its strings, which may be rounded.
 static void load_table(struct reader *r, const struct node *group, const char *prefix, const struct setting *table,
                        void *to)
 {
@@ -529,7 +530,7 @@ char *job_rewrite(const char *path, struct error *err)
     return text ? old_spellings_rewrite(text, false, &notes) : NULL;
 }
 
-// Constraints may read the device's limits, and configurations that the job names must meet them.
+// Constraints may read the device's limits, and configurations that the job names must satisfy the constraints.
 int job_build_space(struct job *job, const struct device_limits *limits, struct error *err)
 {
     int bad = -1;

@@ -1,5 +1,5 @@
-// Arguments that are passed by value as bytes: structs, described by their members, and vectors. Reads them, and
-// computes their layout (the same as in C) and their bytes for a problem.
+// Arguments that are passed by value as bytes: structs, described by their members, and vectors. This file reads them,
+// and computes their layout (the same as in C) and their bytes for a problem.
 #include "kernels/vector_type.h"
 #include "tuner/job/job_parts.h"
 
@@ -8,8 +8,8 @@ struct layout {
     size_t size, alignment;
 };
 
-// Adds a number to an argument's members. `name` is the last part of its path; without a value, the size of that name
-// is meant.
+// Adds a number to an argument's members. `name` is the last part of its path. If there is no value, it is the size
+// with that name.
 static void add_number(struct reader *r, struct job *job, const struct node *owner, const struct node *value,
                        const char *path, const char *name, enum element type, size_t offset, struct argument *a)
 {
@@ -27,7 +27,7 @@ static void add_number(struct reader *r, struct job *job, const struct node *own
         load_number(r, job, owner, value, "member", value ? path : name, type, &m->value, &m->real);
 }
 
-// Reads `count` elements of a type. They may be vectors, each component of which is a number.
+// Reads `count` elements of a type, which may be a vector type; each component is then a number.
 static struct layout load_numbers(struct reader *r, struct job *job, const struct node *n, const char *path,
                                   int64_t count, struct argument *a)
 {
@@ -55,7 +55,7 @@ static struct layout load_numbers(struct reader *r, struct job *job, const struc
 static struct layout load_members(struct reader *r, struct job *job, const struct node *owner, const char *path,
                                   struct argument *a, int depth);
 
-// Reads one member, perhaps an array, as if it began at 0.
+// Reads one member, which may be an array, as if it began at offset 0.
 static struct layout load_member(struct reader *r, struct job *job, const struct node *n, const char *path,
                                  struct argument *a, int depth)
 {
@@ -88,7 +88,7 @@ static struct layout load_member(struct reader *r, struct job *job, const struct
     return all;
 }
 
-// Reads the members of a group and places them from 0 on as in C, each at the next multiple of its alignment.
+// Reads the members of a group and places them as in C: from offset 0, each at the next multiple of its alignment.
 static struct layout load_members(struct reader *r, struct job *job, const struct node *owner, const char *path,
                                   struct argument *a, int depth)
 {

@@ -1,4 +1,4 @@
-// Reads operations, both the reference's and those of stages that a library computes. Roles are bound to buffers and
+// Reads operations: the reference's, and those of stages that a library computes. Roles are bound to buffers and
 // numbers.
 #include "kernels/operation.h"
 #include "tuner/job/job_parts.h"
@@ -23,7 +23,7 @@ static void unknown_role(struct reader *r, const struct node *n, const struct op
     if (nearest) reader_explains(r, n, nearest);
 }
 
-// The number of a compute class that is given as a word; -1 for words that are names.
+// The number of a compute class that is given as a word; -1 if the word is a name.
 static int class_number(struct reader *r, const struct operation *op, const struct node *member)
 {
     if (!op || !op->classes || strcmp(node_name(member), "compute") || !node_is_string(member)) return -1;
@@ -35,8 +35,8 @@ static int class_number(struct reader *r, const struct operation *op, const stru
 }
 
 // A stage that a library computes: { operation = "gemm"; by = "cublas"; A = "mean"; ... }, with roles as in
-// `reference`, but sizes and scalars may also be expressions or numbers. Its buffers are declared by the arguments of
-// earlier stages.
+// `reference`, except that sizes and scalars may also be expressions or numbers. Its buffers are declared by the
+// arguments of earlier stages.
 void load_library_stage(struct reader *r, struct job *job, const struct node *n, struct stage *stage)
 {
     const char *given = reader_string(r, n, "stages[].operation"), *name = given ? given : "",

@@ -1,8 +1,8 @@
-// Compiler options of a job: those in `kernel.options`, and parameters that are options instead of macros. Options are
-// part of the configuration, and therefore of the key of the compile cache and of the header.
+// Compiler options of a job: those in `kernel.options`, and parameters that are options instead of macros. Parameters
+// that are options belong to the configuration, and therefore to the compile cache's key and the header.
 #include "tuner/job/job_parts.h"
 
-// Options that the program sets itself; names are separated by blanks.
+// Options that the program sets itself. Names are separated by blanks.
 static const struct {
     const char *options, *why;
 } refused[] = {
@@ -35,7 +35,7 @@ bool check_option(struct reader *r, const struct node *n, const char *option)
     return true;
 }
 
-// A parameter's option with one of its values; NULL if that value leaves the option out. malloc'ed.
+// A parameter's option with one of the parameter's values; NULL if that value leaves the option out. malloc'ed.
 static char *option_with(const struct job *job, size_t parameter, size_t value)
 {
     const char *option = job->code.parameter_options[parameter], *location = strchr(option, '%');

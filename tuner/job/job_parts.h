@@ -4,7 +4,7 @@
 #include "tuner/job/reader.h"
 
 // Memory that belongs to the job. job_new: zeroed memory for `count` elements. job_room: a list of `count` elements
-// with room for one more. job_copy and job_keep: a copy of a text (NULL gives NULL); job_keep frees the original.
+// with room for one more. job_copy and job_keep: a copy of a string (NULL gives NULL); job_keep frees the original.
 // job_parse: an expression, or NULL with a message.
 void *job_new(struct job *, size_t count, size_t size);
 void *job_room(struct job *, void *list, size_t count, size_t size);
@@ -15,32 +15,32 @@ struct expr *job_parse(struct job *, const char *text, struct error *);
 // The likely cause of a syntax error in a job file, since libconfig names only its line. `text` is the content of the
 // file at `path`, `line` the line that libconfig names. malloc'ed; NULL if no usual cause applies. (syntax_hint.c)
 char *syntax_hint(const char *path, const char *text, int line);
-// The text of a job file with the settings of earlier versions in today's form, malloc'ed. One note for each kind of
-// change gives the new form and the line. With `keep_lines` all lines keep their numbers. (old_spellings.c)
+// The text of a job file in which settings of earlier versions have their current form, malloc'ed. One note for each
+// kind of change gives the new form and the line. With `keep_lines` all lines keep their numbers. (old_spellings.c)
 char *old_spellings_rewrite(const char *text, bool keep_lines, struct mistakes *notes);
-// For a job whose space is built: check the fallback's shared memory, and that an implementation which is a
-// configuration is valid. -1 with a message that names file and line.
+// For a job whose space is built: these check the fallback's shared memory, and that implementations which are
+// configurations are valid. -1 with a message that names the file and the line.
 int job_check_fallback(const struct job *, struct error *err);
 int job_check_configuration(const struct job *, const struct implementation *, struct error *err);
 
-// Size number `sample` from a range of positive sizes, for dimension number `dimension` of `dimensions`: the smallest,
-// the largest, and then sizes that cover all ranges evenly on a logarithmic scale. They are multiples of the greatest
-// common divisor of `low` and `high`.
+// Size number `sample` from a range of positive sizes, for dimension number `dimension` of `dimensions`. The first
+// sample is the smallest size and the second the largest; the others cover all ranges evenly on a logarithmic scale.
+// They are multiples of the greatest common divisor of `low` and `high`.
 int64_t job_sample_size(int64_t low, int64_t high, int sample, int dimension, int dimensions);
 
 // Checks that `verification.supported` allows every problem of the job, once the space is built. -1 with a message that
-// names file and line.
+// names the file and the line.
 int job_check_supported(const struct job *, struct error *);
-// Puts file and line of a setting before a message. Returns -1.
+// Puts a setting's file and line before a message. Returns -1.
 int job_locate_error(const struct job *, const char *setting, struct error *err);
 // Sets or resets the constants device.*.
 int job_set_limits(struct job *, const struct device_limits *, struct error *);
 // Adds a derived name to the space and to the job.
 int job_add_derived(struct job *, const char *name, const char *text, struct error *);
-// Reads constraint `number` of the list if it uses a name compiled.*; otherwise returns false.
+// Reads constraint `number` of the list if it uses a compiled.* name; otherwise returns false.
 bool load_compiled_constraint(struct reader *, struct job *, const struct node *, size_t number);
-// Adds the texts of a list. They are paths below `directory`, unless that is NULL. `check` says whether a text is
-// accepted; NULL: all are.
+// Adds the strings of a list. They are paths below `directory`, unless that is NULL. `check` returns whether a string
+// is accepted; if it is NULL, all are.
 void load_strings(struct reader *, struct job *, const struct node *group, const char *path, const char *directory,
                   bool (*check)(struct reader *, const struct node *, const char *), char ***list, size_t *count);
 // kernel.entry, launch, stages, arguments -> buffers and stages.
@@ -48,8 +48,8 @@ void load_launches(struct reader *, struct job *, const struct node *root);
 // The parts of a stage: launch and arguments. A new buffer becomes one of the job's buffers.
 void load_launch(struct reader *, struct job *, const struct node *owner, struct stage *);
 void load_arguments(struct reader *, struct job *, const struct node *owner, struct stage *);
-// Declares a buffer in one of the forms of "arguments[]" ("buffer", "texture", "constant", ..), or finds the buffer
-// that already has this name. Returns its number, or -1 after a mistake.
+// Declares a buffer, with the form of "arguments[]" that is given ("buffer", "texture", "constant", ..), or finds the
+// buffer that already has this name. Returns its number, or -1 after a mistake.
 int load_buffer(struct reader *, struct job *, const struct node *, const char *name, const char *form);
 // A stage that a library computes, and the reference's operation.
 void load_library_stage(struct reader *, struct job *, const struct node *, struct stage *);
@@ -60,34 +60,36 @@ void load_buffers(struct reader *, struct job *, const struct node *root);
 // Reads the memory of a texture or surface from the first argument that names it.
 struct buffer_image *load_image(struct reader *, struct job *, const struct node *argument, const struct buffer *,
                                 bool surface);
-// Adds an argument, the first one or a later one, to a buffer's image.
+// Adds an argument that names a buffer's image; `first`: it is the first such argument.
 void join_image(struct reader *, const struct node *argument, struct buffer *, bool surface, bool first);
-// Refuses buffers that the stages of one kernel set would see in two places. `kernels`: the stages are kernels, which
-// have module variables; programs have none.
+// Refuses buffers that the stages of one kernel set would find at two addresses, for example behind a pointer and in a
+// module variable. `kernels`: the stages are kernels, which have module variables; programs have none.
 void check_views(struct reader *, const struct job *, const struct node *owner, const struct stage *, size_t count,
                  bool kernels);
 // Reads an argument if it is a struct or a vector; otherwise returns false.
 bool load_value_argument(struct reader *, struct job *, const struct node *, struct argument *);
-// Reads a number from the member `value` of `owner` (NULL: the size called `name`). `what` names the kind in messages.
+// Reads a number from the member `value` of `owner` (if `owner` is NULL, it is the size called `name`). `what` names
+// the kind in messages.
 void load_number(struct reader *, struct job *, const struct node *owner, const struct node *value, const char *what,
                  const char *name, enum element, struct expr **expression, double *real);
 int job_find_buffer(const struct job *, const char *name); // its number, or -1
 // Refuses a file that cannot be read.
 void check_npy(struct reader *, const struct node *, const char *path);
-// Refuses an expression (NULL: none) that differs between configurations. It belongs to `what` ("shape") of the buffer.
+// Refuses an expression that differs between configurations. It may be NULL, and belongs to `what` ("shape") of the
+// buffer.
 void check_fixed(struct reader *, const struct job *, const struct node *, const struct expr *, const char *what,
                  const char *buffer);
-// load_fill and load_compared read the fill of an argument that declares a buffer, and which part of the buffer is
-// compared (NULL: all).
+// load_fill and load_compared read the fill of an argument that declares a buffer, and the part of the buffer that is
+// compared (NULL: all of it).
 struct fill load_fill(struct reader *, struct job *, const struct node *argument, const char *buffer, enum element);
-// Whether a value is an address; reads one address, or those of a fill, for the buffer or argument `owner`.
-// (job_addresses.c)
+// These return whether a value is an address, read one address, and read the addresses of a fill, for the buffer or
+// argument `owner`. (job_addresses.c)
 bool is_address(const struct node *);
 struct address load_address(struct reader *, struct job *, const struct node *, const char *owner, enum element);
 struct fill load_addresses(struct reader *, struct job *, const struct node *, const char *owner, enum element);
 struct compared *load_compared(struct reader *, struct job *, const struct node *argument, const struct buffer *,
                                const char *buffer);
-// Read the loops of a stage, whose names are visible until hide_loops(), and, once the buffers are declared, its pairs.
+// Read the loops of a stage, whose names are visible until hide_loops(), and, once the buffers are declared, the pairs.
 void load_repeat(struct reader *, struct job *, const struct node *stage, struct stage_repeat *);
 void hide_loops(struct job *, const struct stage_repeat *);
 void load_swaps(struct reader *, const struct job *, const struct node *stage, struct stage_repeat *);
@@ -112,5 +114,5 @@ void load_configuration(struct reader *, const struct job *, const struct node *
 void load_reference(struct reader *, struct job *, const struct node *root);
 void load_fallback(struct reader *, struct job *, const struct node *root);
 void load_baselines(struct reader *, struct job *, const struct node *root); // with the current kernel
-// Refuses names that the job's header could not have, once all of them are known.
+// Refuses names that the job's header could not have, once all names are known.
 void check_header_names(struct reader *, const struct job *, const struct node *root);

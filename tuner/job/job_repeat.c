@@ -1,7 +1,7 @@
 // Stages that run several times: their loops, and the buffers whose names are exchanged after every run.
 //
-// Every name must refer to its own buffer when the candidate ends. So the driver counts the runs first, and in the
-// first stage a buffer may have the name of its partner.
+// Every name must refer to its own buffer when the candidate ends. So the driver counts the runs in advance, and a
+// buffer may begin with the name of its partner.
 #include "tuner/job/job_parts.h"
 
 // Loops that take more steps than this without a run are considered endless.
@@ -20,7 +20,7 @@ static char *trim(char *text)
     return text;
 }
 
-// Splits "NAME = value": returns the value, and `text` becomes the name. NULL if it is not an assignment.
+// Splits "NAME = value": returns the value, and `text` becomes the name. Returns NULL if it is not an assignment.
 static char *assigned(char *text)
 {
     char *equals = strchr(text, '=');
@@ -37,7 +37,7 @@ static struct expr *load_part(struct reader *r, struct job *job, const struct no
     return e;
 }
 
-// "STEP = 1; STEP < N; STEP = 2*STEP"
+// Reads a loop such as "STEP = 1; STEP < N; STEP = 2*STEP".
 static void load_loop(struct reader *r, struct job *job, const struct node *n, struct stage_repeat *repeat)
 {
     struct error err;
@@ -52,7 +52,7 @@ static void load_loop(struct reader *r, struct job *job, const struct node *n, s
         return;
     }
     l->from = load_part(r, job, n, from);       // before the name exists
-    l->slot = symbols_show(job->symbols, name); // if another stage's loop has it
+    l->slot = symbols_show(job->symbols, name); // if another stage's loop has the name
     if (l->slot < 0 && is_identifier(name))
         l->slot = symbols_add(job->symbols, name, EXPR_INT, &err);
     else if (l->slot < 0)
@@ -147,7 +147,7 @@ void load_swaps(struct reader *r, const struct job *job, const struct node *stag
     }
 }
 
-// Starts the loops from `first` on. Returns 1, or 0 if a loop's condition does not hold, with its number in *ended.
+// Starts the loops from number `first` on. Returns 1, or 0 if a loop's condition does not hold; *ended is that loop.
 static int start(const struct stage_repeat *repeat, size_t first, int64_t *values, size_t *ended, struct error *err)
 {
     for (size_t i = first; i < repeat->loop_count; i++) {
@@ -176,7 +176,7 @@ static int advance(const struct stage_repeat *repeat, size_t loop, int64_t *valu
         }
         int started = start(repeat, loop + 1, values, &loop, err);
         if (started) return started;
-        if (loop) loop--; // an inner loop has no run
+        if (loop) loop--; // an inner loop has no runs
     }
     return error_set(err, "the loops do not end");
 }

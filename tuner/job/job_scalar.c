@@ -1,4 +1,4 @@
-// Values of numbers that kernels get: integer expressions or real numbers.
+// The values of numbers that are passed to kernels: integer expressions or real numbers.
 #include "tuner/job/job_parts.h"
 
 // Whether the number is finite, and stays finite in this type.

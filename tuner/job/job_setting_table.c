@@ -1,4 +1,4 @@
-// The rows of the table in job_settings.h. Those of tuner/base/settings.h are added by job_settings.c, after their
+// The rows of the table in job_settings.h. The rows of tuner/base/settings.h are added by job_settings.c, after their
 // group.
 #include <math.h>
 

@@ -21,7 +21,7 @@ static const char *const kind_names[] = {
     [KIND_GROUPS] = "list of groups",
 };
 
-// Groups that have all or some of their settings in a table of tuner/base/settings.c.
+// Groups whose settings are, at least in part, in a table of tuner/base/settings.c.
 static const struct {
     const char *group;
     const struct setting *table;
@@ -97,7 +97,7 @@ bool job_setting_is_open(const struct job_setting *s)
 }
 
 // Whether a form is one of `forms`, which are words separated by blanks (NULL: every form). A form may have two parts,
-// as in "reference.kernel"; a word may be either part, or both.
+// as in "reference.kernel"; a word may be the whole form or either part.
 static bool is_of_form(const char *forms, const char *form)
 {
     const char *last = form ? strrchr(form, '.') : NULL;

@@ -15,48 +15,49 @@ enum job_setting_kind {
     KIND_EXPRESSION,
     KIND_STRINGS, // lists ( ) or arrays [ ]
     KIND_INTEGERS,
-    KIND_VALUES, // of a parameter: integers or strings
+    KIND_VALUES, // a parameter's values: integers or strings
     KIND_EXPRESSIONS,
     KIND_GROUP,
     KIND_GROUPS, // a list of groups
 };
 
 struct job_setting {
-    // Its place in a job file: members of groups follow a dot, elements of lists are written []: "problems[].weight". A
-    // last part in capitals stands for names that the job chooses: "derived.NAME".
+    // Its place in a job file, such as "problems[].weight": members of groups follow a dot, elements of lists are
+    // written []. A last part in capitals, as in "derived.NAME", stands for names that the job chooses.
     const char *path;
     enum job_setting_kind kind;
-    const char *fallback;     // the default as in a job file, but a string or word without quotes; NULL: see `unset`
+    const char *fallback;     // the default as in a job file, but strings and words without quotes; NULL: see `unset`
     const char *unset;        // if there is no default: "required", "none", or how the value is chosen
     double low, high;         // of integers, numbers and durations; infinite: no limit
     const char *const *words; // allowed for a word; ends with NULL
     const char *also;         // values allowed in addition to its kind; NULL: none
-    const char *forms;        // if its group has several forms, those with the setting: "buffer tensor_map"
+    const char *forms;        // if its group has several forms, the forms with the setting: "buffer tensor_map"
     const char *meaning;      // one line without a full stop
 };
 
-// The rows that are written by hand (job_setting_table.c), only for job_settings.c. A row without a path ends the
+// The rows that are written by hand (job_setting_table.c), for job_settings.c only. A row without a path ends the
 // table.
 extern const struct job_setting job_setting_table[];
-// All of them. The table lives as long as the program.
+// The table of all settings. It lives as long as the program.
 const struct job_setting *job_settings(size_t *count);
 // The setting with this path, or NULL.
 const struct job_setting *job_setting_find(const char *path);
 // The part of a path after its last dot.
 const char *job_setting_name(const struct job_setting *);
-// Whether the name is in capitals and so stands for names that the job chooses.
+// Whether the name is in capitals and therefore stands for names that the job chooses.
 bool job_setting_is_open(const struct job_setting *);
-// The names of a group's settings ("" is the job file itself), NULL-terminated, without open ones. `form` NULL: of all
-// forms. The array is malloc'ed, the names belong to the table.
+// The names of a group's settings ("" is the job file itself), NULL-terminated, without names that the job chooses.
+// `form`: only settings of this form; NULL: of all forms. The array is malloc'ed, the names belong to the table.
 const char **job_setting_names(const char *group, const char *form);
 bool job_setting_has(const char *group, const char *form, const char *name);
 
 // setting_removed: what to use instead of a setting of earlier versions ("use 'until'"), or NULL if no version had it.
-// `group` is the group's path in the table ("" is the job file itself). setting_foreign: what a setting of other tuners
-// is called here ("it is 'constraints' here"), or NULL. Static texts. (setting_hints.c)
+// `group` is the group's path in the table ("" is the job file itself). setting_foreign: the name that a setting of
+// other tuners has here ("it is 'constraints' here"), or NULL. Static strings. (setting_hints.c)
 const char *setting_removed(const char *group, const char *name);
 const char *setting_foreign(const char *name);
-// The word used here for a value as others write it: "f32" for "float" and "const float *". Static text, or NULL.
+// The word used here for a value as other programs write it: "f32" for "float" and "const float *". Static string, or
+// NULL.
 const char *setting_foreign_word(const char *value);
 
 // For people, malloc'ed: "time", "list of groups, or \"auto\""; "0.03" or "required"; "0 to 1" or "".

@@ -1,4 +1,4 @@
-// See job.h: writes a job for the sizes in a file, for example one made by sweetspot_runtime.c.
+// See job.h: writes a job for the sizes in a file, such as a file made by sweetspot_runtime.c.
 #include <errno.h>
 
 #include "tuner/base/input_file.h"

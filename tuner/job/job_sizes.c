@@ -5,8 +5,9 @@
 #include "tuner/base/entropy.h"
 #include "tuner/job/job_parts.h"
 
-// Drawn problems are small. They take at most `bytes_small` more than the job's smallest problem; none is drawn if that
-// one takes more than `bytes_most`. They have at most `flops_small` operations, or as many as the smallest problem.
+// Drawn problems are small. They take at most `bytes_small` more memory than the job's smallest problem; none is drawn
+// if the smallest problem takes more than `bytes_most`. They have at most `flops_small` operations, or as many as the
+// smallest problem.
 static const int64_t bytes_small = 16 << 20, bytes_most = 1ll << 30, own_bytes = 512 << 20;
 static const double flops_small = 2e9, flops_small_on_cpu = 5e7;
 // Fewer sizes are drawn if the reference is a command, which takes a fraction of a second for any problem.
@@ -82,7 +83,7 @@ static int64_t draw_between(int64_t first, int64_t last)
 enum { SIZE_SMALL, SIZE_POWER, SIZE_ABOVE_POWER, SIZE_BELOW_POWER, SIZE_WARPS, SIZE_TILES, SIZE_KINDS = 8 };
 enum { SMALL = 511, WARPS = 64, TILES = 4096 };
 
-// A random size of the given kind from the range, at most `most`. The last two kinds allow any size.
+// A random size of the given kind from the range, but at most `most`. The last two kinds allow any size.
 static int64_t draw_size(const struct size_range *r, int64_t most, uint64_t kind)
 {
     const int64_t unit = r->multiple, first = r->least / unit, last = most / unit;
@@ -146,7 +147,7 @@ static bool is_new(const struct job *job, const struct job *drawn, const int64_t
     return true;
 }
 
-// Adds one problem to `drawn`. False if none was found.
+// Adds one problem to `drawn`. False if no suitable sizes were found.
 static bool draw_problem(struct job *job, struct job *drawn, const struct size_range *ranges, const struct cost *limit)
 {
     struct problem *p = &drawn->problems[drawn->problem_count];
@@ -158,7 +159,7 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
         bool supported;
         for (size_t s = 0; s < job->names.size_count; s++) { // from smaller and smaller ranges
             int64_t spread = (ranges[s].most - ranges[s].least) >> attempt / ATTEMPTS_EACH;
-            // Every size gets every kind once, if possible.
+            // If possible, every size gets every kind once.
             uint64_t kind = attempt < ATTEMPTS_EACH ? (drawn->problem_count + ranges[s].turn) % SIZE_KINDS
                                                     : entropy_below(SIZE_KINDS);
             p->sizes[s] = draw_size(&ranges[s], ranges[s].least + spread, kind);
@@ -175,7 +176,7 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
     return false;
 }
 
-// Adds the job's own small problems for other values, repeatedly, as long as they take little memory.
+// Adds the job's own small problems with other values, repeatedly, as long as they take little memory.
 static void add_own(const struct job *job, struct job *drawn, const struct cost *limit)
 {
     const size_t most = drawn->problem_count + JOB_OWN_SIZES;

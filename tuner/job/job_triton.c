@@ -45,7 +45,7 @@ static struct expr *constant(struct job *job, int64_t value)
     return job_parse(job, text, &err);
 }
 
-// The kernel has a pointer argument for each kind of scratch memory in its metadata, even if it needs none.
+// The kernel has a pointer argument for each kind of scratch memory in its metadata, even if it needs no such memory.
 static int add_scratch(struct job *job, struct stage *stage, const struct triton_metadata *m, struct error *err)
 {
     const int64_t bytes[] = {m->global_scratch_size, m->profile_scratch_size};
@@ -66,7 +66,7 @@ static int add_scratch(struct job *job, struct stage *stage, const struct triton
     return 0;
 }
 
-// Gives an implementation without arguments those of the job, as they are now.
+// Gives an implementation without arguments the arguments that the job has now.
 static void keep_arguments(const struct job *job, struct implementation *of)
 {
     const struct stage stage = job_stage_of(job, of);

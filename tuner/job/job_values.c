@@ -8,7 +8,7 @@ struct value_list {
     size_t count;
 };
 
-// Reads [first, last] or [first, last, step]. Returns whether it is one of these.
+// Reads [first, last] or [first, last, step]. Returns whether the value has one of these forms.
 static bool load_range(struct reader *r, const struct node *n, const char *name, struct value_list *out)
 {
     const struct node *range = reader_member(r, n, "parameters[].range");
@@ -39,7 +39,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Reads numbers of which at least one has decimals, in numerical order.
+// Reads numbers in numerical order, at least one of which has decimals.
 static void load_decimals(struct reader *r, struct job *job, const struct node *list, const char *name,
                           struct value_list *out)
 {

@@ -1,8 +1,8 @@
-// Rewrites settings of earlier versions to today's form before libconfig reads the text. So the reader only needs to
-// know one form of each setting, and `check --rewrite` can print a job with its comments.
+// Rewrites settings of earlier versions to their current form before libconfig reads the text. So the reader needs to
+// know only one form of each setting, and `check --rewrite` can print a job with its comments.
 //
-// The text is split into pieces, one for each setting and each element of a list. A rule applies to a setting's path
-// and turns its piece into edits of the text. A text that is not well-formed is not edited, because libconfig refuses
+// The text is split into pieces, one for each setting and each element of a list. A rule is chosen by a setting's path
+// and replaces parts of that setting's piece. A text that is not well-formed is not edited, because libconfig refuses
 // it with a better message.
 #include <ctype.h>
 
@@ -10,7 +10,7 @@
 
 struct old_piece {
     const char *path;      // "arguments[].restore", the same for arguments and members in all places; "": a number or
-                           // text in a list
+                           // string in a list
     size_t parent;         // the group or list around it
     size_t name, name_end; // equal: an element of a list
     size_t value, end, after; // `after`: the end of the value's separator, or `end`
@@ -21,7 +21,7 @@ struct old_text {
     const char *text;
     struct arena memory;
     size_t count, edit_count;
-    struct old_piece *pieces; // the first one is the whole text
+    struct old_piece *pieces; // the first piece is the whole text
     struct edit {
         size_t from, to;
         const char *replace;
@@ -83,7 +83,7 @@ static bool split(struct old_text *t)
             t->pieces[last].after = last ? end : 0;
             last = 0;
         } else if (sign == '"' && last && t->pieces[last].sign == '"') {
-            t->pieces[last].end = t->pieces[last].after = end; // a text in several parts
+            t->pieces[last].end = t->pieces[last].after = end; // a string in several parts
         } else if (t->pieces[open].sign == '{' && !next.name_end) {
             next.name = at;
             next.name_end = end;
@@ -117,7 +117,7 @@ static const struct old_piece *member(const struct old_text *t, const struct old
     return NULL;
 }
 
-// The value in the form that it has in an expression; `missing` if `p` is NULL.
+// The value as it is written in an expression; `missing` if `p` is NULL.
 static const char *content(struct old_text *t, const struct old_piece *p, const char *missing)
 {
     size_t quote = p && p->sign == '"';
@@ -125,7 +125,7 @@ static const char *content(struct old_text *t, const struct old_piece *p, const 
              : missing;
 }
 
-// Rules: each makes edits from a piece with its path. False: the piece is not changed.
+// The rules. Each makes edits from a piece that has the rule's path. False: the piece is not changed.
 
 static bool rename_to(struct old_text *t, const struct old_piece *p, const char *name)
 {
@@ -155,7 +155,7 @@ static bool restore(struct old_text *t, const struct old_piece *p, const char *n
 {
     const struct old_piece *direction = member(t, &t->pieces[p->parent], name);
     bool on = tolower((unsigned char)p->sign) == 't';
-    if (on && strcmp(content(t, direction, "in"), "in") != 0) return false; // was a mistake
+    if (on && strcmp(content(t, direction, "in"), "in") != 0) return false; // earlier versions refused this
     if (on && direction) drop(t, direction);
     if (!on) drop(t, p);
     if (on) edit(t, p->name, p->end, "direction = \"restored\"");
@@ -263,7 +263,7 @@ static char *apply_edits(struct old_text *t, bool keep_lines)
     for (size_t i = 0; i <= t->edit_count; i++) {
         const struct edit *e = i < t->edit_count ? &t->edits[i] : NULL;
         size_t to = e ? e->from : strlen(t->text), line = at + strcspn(t->text + at, "\n");
-        if (e && e->from < at) continue; // within another one
+        if (e && e->from < at) continue; // inside the edit before
         if (lost > 0 && line < to) {
             text_add(&out, "%.*s", (int)(line - at), t->text + at);
             for (; lost > 0; lost--) text_add(&out, "\n");

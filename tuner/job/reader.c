@@ -15,11 +15,11 @@ struct reader {
     config_t config;
     struct mistakes *mistakes, old; // `old`: spellings of earlier versions that were rewritten
     char *folder;                   // of the job file
-    struct text text;               // with the included files in their places
-    int lines;                      // of the text so far
+    struct text text;               // with the contents of included files in place of `@include`
+    int lines;                      // number of lines in the text so far
     size_t origin_count;
     struct origin {
-        int line;   // in the text: from here on, its lines are those of `file` from line `own` on
+        int line;   // from this line of the text on, its lines come from `file`, starting at line `own`
         char *file; // path of an included file; NULL: the job file
         int own;
     } * origins;
@@ -92,7 +92,7 @@ void reader_explains(struct reader *r, const struct node *group, const char *nam
     r->mistakes->list[r->mistakes->count - 1].about = NULL;
 }
 
-// Whether it is a mistake about an explained group, one of its members, or the list that contains the group.
+// Whether a mistake is about an explained group, one of its members, or the list that contains the group.
 static bool is_explained(const struct reader *r, const struct mistake *m)
 {
     const config_setting_t *about = m->about;
@@ -148,7 +148,7 @@ static bool comes_after(const struct mistakes *m, size_t a, size_t b)
     return order ? order > 0 : m->list[a].line > m->list[b].line;
 }
 
-// Insertion sort: stable, and the lists are short.
+// Uses insertion sort, because it is stable and the lists are short.
 void mistakes_sort(struct mistakes *m)
 {
     for (size_t i = 1; i < m->count; i++)
@@ -180,7 +180,7 @@ static void add_origin(struct reader *r, const char *file, int line)
     memory_add(r->origins, r->origin_count) = (struct origin){r->lines, file ? text_copy(file) : NULL, line};
 }
 
-// The origin of a line of the text. *line becomes the line in its file.
+// Where a line of the text comes from. *line becomes the line in its file.
 static const struct origin *origin_of(const struct reader *r, int *line)
 {
     const struct origin *o = &r->origins[r->origin_count - 1];
@@ -224,7 +224,7 @@ static void scan_group(struct scan *s, char sign)
     if (sign == '{' && r->depth == MOST_GROUPS) {
         if (r->settings[r->depth] <= MOST_SETTINGS)
             scan_mistake(s, "more than %d groups within each other", MOST_GROUPS);
-        r->settings[r->depth] = MOST_SETTINGS + 1; // once is enough
+        r->settings[r->depth] = MOST_SETTINGS + 1; // report it only once
     } else if (sign == '{') {
         r->settings[++r->depth] = 0;
     } else if (sign == '}') {
@@ -289,7 +289,7 @@ static void scan_include(struct scan *from, const char *path, int depth)
     struct reader *r = from->reader;
     struct error err = {"files include each other too deeply, or are too long together"};
     bool possible = depth <= DEPTH_MAX && r->text.length <= INPUT_FILE_TEXT_MOST;
-    if (r->mistakes->count) return; // a file with mistakes may be included many times
+    if (r->mistakes->count) return; // a file with mistakes could be included many times
     autofree char *text = possible ? input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, &err) : NULL;
     if (!text) {
         scan_mistake(from, "@include: %s", err.message);
@@ -302,7 +302,7 @@ static void scan_include(struct scan *from, const char *path, int depth)
     add_origin(r, from->file, from->line);
 }
 
-// A blank in a draft by `init`: a string that begins with ?, followed by a hint.
+// Whether it is a blank in a draft made by `init`: a string that begins with ?, followed by a hint.
 static bool is_blank(const config_setting_t *s)
 {
     const char *text = config_setting_get_string(s);
@@ -317,7 +317,7 @@ static void add_blank(struct reader *r, const config_setting_t *s, const char *p
     reader_mistake(r, node(s), "'%s' is left to fill in%s%s", path, *hint ? ": " : "", hint);
 }
 
-// Goes through all settings once and collects blanks, numbers that are too large, and texts that the driver could not
+// Goes through all settings once and collects blanks, numbers that are too large, and strings that the driver could not
 // pass on.
 static void look_through(struct reader *r, const config_setting_t *group, const char *path)
 {
@@ -336,7 +336,7 @@ static void look_through(struct reader *r, const config_setting_t *group, const 
     }
 }
 
-// Sets the file and the line that each setting came from.
+// Sets the file and the line of each setting's origin.
 static void set_origins(const struct reader *r, config_setting_t *s)
 {
     int line = (int)s->line;
@@ -390,7 +390,7 @@ struct reader *reader_open(const char *path, struct mistakes *mistakes)
         look_through(r, config_root_setting(&r->config), "");
     else
         good = false;
-    if (text && good && !r->blanks) return r; // with blanks, further mistakes would be about missing values
+    if (text && good && !r->blanks) return r; // blanks would only lead to mistakes about missing values
     reader_close(r);
     return NULL;
 }

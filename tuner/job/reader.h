@@ -1,5 +1,5 @@
-// Typed access to a libconfig file that collects mistakes instead of stopping at the first. The only module that
-// includes libconfig; everything above sees `struct node`.
+// Typed access to a libconfig file that collects mistakes instead of stopping at the first. This is the only module
+// that includes libconfig; everything above sees `struct node`.
 #pragma once
 
 #include "tuner/job/job.h"
@@ -9,16 +9,16 @@ struct reader;
 struct node; // a setting of the file; belongs to the reader
 
 // Opens and parses. NULL, with the mistakes in the list, if the file cannot be read, its syntax is wrong, or it has
-// blanks (strings that begin with ?; the list has each). Other mistakes (a number that is too large) are added too, but
-// the reader is returned.
+// blanks (strings that begin with ?; each is in the list). Other mistakes (such as a number that is too large) are
+// added too, but the reader is returned.
 struct reader *reader_open(const char *path, struct mistakes *);
 void reader_close(struct reader *);
 const struct node *reader_root(const struct reader *);
-// Notes with file and line about settings of earlier versions in the file. The caller releases them.
+// Notes about settings of earlier versions in the file, with their file and line. The caller releases them.
 struct mistakes reader_old_spellings(struct reader *);
 
-// Writes the file with another job name and other tuned problems. `sizes` has `count` problems' sizes, one after the
-// other. Comments are left out.
+// Writes the file with another job name and other tuned problems. `sizes` has the sizes of `count` problems, one
+// problem after the other. Comments are left out.
 void reader_write_problems(struct reader *, FILE *, const char *name, const struct job *, const int64_t *sizes,
                            size_t count);
 
@@ -29,11 +29,11 @@ void reader_places(const struct reader *, struct job *);
 int reader_mistake(struct reader *, const struct node *, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // Notes that a mistake leaves a name undefined (NULL: any name, because a whole group is misspelt). Mistakes about
-// later uses of the name then only follow from the first mistake. reader_drop_consequences replaces them, and repeated
-// mistakes about an unknown name, by their number.
+// later uses of the name are then only consequences of this mistake. reader_drop_consequences replaces them, and
+// repeated mistakes about an unknown name, with their number.
 void reader_undefined(struct reader *, const char *name);
 // Notes that the last mistake explains why a group lacks a setting or a valid value for it. Mistakes about the group,
-// its members or the list that contains it count as consequences if they name the setting.
+// its members or the list that contains it are then consequences if they name the setting.
 void reader_explains(struct reader *, const struct node *group, const char *name);
 void reader_drop_consequences(struct reader *);
 
@@ -55,7 +55,8 @@ bool node_bool(const struct node *);
 
 // Reports members that are not among `known` (NULL-terminated), with the nearest known name. `what` names the group.
 void reader_check_members(struct reader *, const struct node *group, const char *what, const char *const *known);
-// Reports only members that resemble one of `known`, for a group that has none of those. Returns whether there are any.
+// For a group that has none of the members `known`: reports only members that resemble one of them. Returns whether
+// there are any.
 bool reader_suggest(struct reader *, const struct node *group, const char *what, const char *const *known);
 // Like reader_check_members for a group in the table of settings and one of its forms (NULL: all). The group may be
 // NULL.
@@ -63,20 +64,20 @@ void reader_check_group(struct reader *, const struct node *group, const char *w
                         const char *form);
 
 // Members by type. `path` selects a row of the table of settings (job_settings.h) with the type that the function
-// returns. The row gives the name, the range, the words and the default. For a missing member the functions return the
-// default, or NULL, 0 or the first word if there is none. For a member of the wrong type or out of range they return
-// the same after adding a mistake.
+// returns. The row gives the name, the range, the words and the default. For a missing member, the functions return the
+// default, or NULL, 0 or the first word if the row has no default. For a member of the wrong type or out of range, they
+// return the same after adding a mistake.
 const char *reader_string(struct reader *, const struct node *group, const char *path); // borrowed
 int64_t reader_integer(struct reader *, const struct node *group, const char *path);
 double reader_number(struct reader *, const struct node *group, const char *path);
 bool reader_bool(struct reader *, const struct node *group, const char *path);
 double reader_duration(struct reader *, const struct node *group, const char *path); // "8h" or seconds
 int reader_word(struct reader *, const struct node *group, const char *path);        // the word's index
-// A group or sequence member, or NULL (with a mistake when it is something else).
+// A member that is a group or a sequence, or NULL (with a mistake if it is something else).
 const struct node *reader_member(struct reader *, const struct node *group, const char *path);
 // Whether it is a group, as an element of a list of groups must be. If not, adds `must`, which describes the right
 // form, as a mistake.
 bool reader_is_group(struct reader *, const struct node *, const char *must);
-// An expression from a string or an integer; the job keeps it. NULL with a mistake if it does not parse, and without
-// one if the node is NULL.
+// An expression from a string or an integer; the job keeps it. NULL with a mistake if it does not parse, and NULL
+// without a mistake if the node is NULL.
 struct expr *reader_expression(struct reader *, const struct node *, struct job *);

@@ -58,7 +58,7 @@ void reader_check_group(struct reader *r, const struct node *group, const char *
     if (group) check_members(r, group, what, path, known);
 }
 
-// Reads a duration as text, or a number of seconds.
+// Reads a duration from a string, or a number of seconds.
 static bool read_duration(const struct node *n, double *seconds)
 {
     *seconds = node_is_number(n) ? node_real(n) : -1;
@@ -71,7 +71,7 @@ static bool is_duration(const struct node *n)
     return read_duration(n, &seconds);
 }
 
-// What a value of each kind must be, in words. The kinds that are not here are lists.
+// Descriptions of the values that each kind allows. Kinds that are not listed here are lists.
 static const struct {
     const char *text;
     bool (*fits)(const struct node *);

@@ -8,8 +8,8 @@ struct setting_hint {
     const char *hint;
 };
 
-// Settings of earlier versions, by their path as in the table of settings: "budget.noise", "arguments[].box". The hint
-// says what to use instead.
+// Settings of earlier versions, with their paths as in the table of settings: "budget.noise", "arguments[].box". The
+// hint says what to use instead.
 static const struct setting_hint removed[] = {
     {"budget.patience budget.noise", "use 'until', as in until = 0.01"},
     {"guide", "every candidate is timed on all tuned problems, so delete it"},

@@ -1,5 +1,6 @@
 // Winners that come with a job: tuned/<job name>.json next to the job file or in the folder above
-// (tests/measure/tables.sh writes them). A search begins with them, and `header --shipped` makes a header of one.
+// (tests/measure/tables.sh writes them). A search begins with them, and `header --shipped` makes a header from one of
+// them.
 #pragma once
 
 #include "tuner/base/stats.h"
@@ -11,15 +12,15 @@ struct shipped_problem {
 };
 
 // Hashes by which a winner can be recognised (see tuner/setup/shipped_build.h). tests/measure/shipped.sh records them
-// if the present job and sources give the same code as those that were measured.
+// if the present job and sources give the same code as the measured ones.
 struct shipped_identity {
     const char *arch;                // "sm_90a"
-    const char *source, *job, *code; // hashes; `code` is that of the winner's compiler
+    const char *source, *job, *code; // hashes; `code` is of the winner's compiler's output
 };
 
 struct shipped_winner {
     const char *configuration, *device, *driver, *compiler, *date; // "2026-11-22"
-    int64_t rounds;                                                // of the final that decided it
+    int64_t rounds;                                                // of the final that decided the winner
     const struct shipped_problem *problems;
     const struct shipped_identity *identity; // NULL: unknown
     size_t problem_count;
@@ -30,5 +31,5 @@ struct shipped_winners {
     size_t winner_count;
 };
 
-// 0, also if there is no file and so no winner. -1 with a message. Texts live in the arena.
+// Returns 0, even if there is no file and so no winner; -1 with a message. Strings live in the arena.
 int shipped_read(const struct job *, struct shipped_winners *, struct arena *, struct error *);

@@ -1,4 +1,4 @@
-// The data and launches of a job: buffers and how kernels see them, arguments, and the stages that use them. All
+// The data and launches of a job: buffers and how kernels access them, arguments, and the stages that use them. All
 // expressions are parsed.
 #pragma once
 
@@ -18,7 +18,7 @@ struct address {
 struct fill {
     enum fill_kind kind;
     double low, high;                    // uniform, integer, sorted: [low, high]; constant: low; offsets: high
-    struct expr *low_value, *high_value; // expressions of sizes that replace them, or NULL
+    struct expr *low_value, *high_value; // expressions of sizes that replace low and high, or NULL
     const char *path;                    // npy: absolute
     struct address *addresses;           // addresses: each stands for the same number of equal pieces of its buffer
     size_t address_count;
@@ -32,16 +32,17 @@ struct compared {
     struct expr *size[COMPARED_RANK_MAX], *first[COMPARED_RANK_MAX], *count[COMPARED_RANK_MAX];
 };
 
-// How kernels see a buffer through texture and surface objects.
+// How kernels access a buffer through texture and surface objects.
 struct buffer_image {
     struct image_layout about;           // without sizes and pitch
     struct expr *size[IMAGE_DIMENSIONS]; // texels, the contiguous dimension first; NULL beyond the rank
-    bool texture;                        // it is read as one; about.surface: as a surface
+    bool texture;                        // accessed as a texture; about.surface: as a surface
 };
 
-// A buffer with the dimensions `shape`, seen as rows x columns (one dimension: one row); rows are `ld` elements apart.
-// A buffer with `symbol` is a module variable of the buffer's name (job_buffer.c), and one whose image has memory
-// "array" is copied to an array. The GPU worker copies both before a launch, and copies results back.
+// A buffer with the dimensions `shape`, treated as rows x columns (a single dimension is one row); rows are `ld`
+// elements apart. A buffer with `symbol` is a module variable of the buffer's name (job_buffer.c), and a buffer whose
+// image has memory "array" is copied to an array. The GPU worker makes both copies before a launch, and copies results
+// back.
 struct buffer {
     const char *name;
     enum element type;
@@ -50,16 +51,16 @@ struct buffer {
     size_t rank;
     enum direction direction;
     struct fill fill;
-    struct buffer_image *image; // NULL: only seen through pointers
+    struct buffer_image *image; // NULL: only accessed through pointers
     bool symbol;
     bool optional;             // for a symbol: candidates may lack it
     bool restore;              // an input that the kernel may change
     struct compared *compared; // NULL: all elements
 };
 
-// How a kernel that uses TMA sees a buffer: the arguments of cuTensorMapEncodeTiled, as expressions that may read
-// parameters. Dimensions are in the order of shapes, the contiguous one last. A NULL view means the buffer itself: rows
-// by columns, or the elements of a vector.
+// How a kernel that uses TMA accesses a buffer: the arguments of cuTensorMapEncodeTiled, as expressions that may read
+// parameters. Dimensions are in the order of shapes, the contiguous dimension last. A NULL view means the buffer
+// itself: rows by columns, or the elements of a vector.
 enum { TENSOR_MAP_RANK_MAX = 5 };
 struct tensor_map {
     size_t rank;
@@ -82,7 +83,7 @@ struct value_member {
     size_t offset; // bytes from the argument's beginning
     struct expr *value;
     double real;     // if value is NULL
-    bool is_address; // `address` counts, not value or real
+    bool is_address; // `address` is used, not value or real
     struct address address;
 };
 
@@ -92,14 +93,14 @@ struct argument {
     int buffer;              // index into job.buffers, or -1: scalar
     enum argument_view view; // of a buffer
     struct tensor_map *map;  // for the buffer, 128 bytes by value; NULL: its address or object
-    const char *name;        // for a scalar: its role in the reference ("alpha"); otherwise the buffer's name, borrowed
+    const char *name;        // a scalar's role in the reference ("alpha"); otherwise the buffer's name, borrowed
     enum element type;
     struct expr *value;  // integer scalar
     double real;         // if value is NULL
-    size_t member_count; // not 0: a struct or a vector; value and type do not count
+    size_t member_count; // not 0: a struct or a vector; value and type are not used
     struct value_member *members;
     size_t bytes, alignment; // of all members with their padding
-    const char *vector;      // "float4"; NULL: a struct. Static text
+    const char *vector;      // "float4"; NULL: a struct. Static string
 };
 
 // The buffer or number that fills a role of an operation in a stage that a library computes.
@@ -111,11 +112,11 @@ struct stage_role {
 };
 
 // How often a stage runs, and which buffers are exchanged in between (job_repeat.c). Loops are as in C, the outermost
-// one first: for (NAME = from; holds; NAME = next).
+// loop first: for (NAME = from; holds; NAME = next).
 struct stage_repeat {
-    size_t loop_count; // 0: once
+    size_t loop_count; // 0: it runs once
     struct stage_loop {
-        int slot; // of its name, which is visible only in loops and launches of stages
+        int slot; // its name's slot; the name is visible only in loops and launches of stages
         struct expr *from, *holds, *next;
     } loops[JOB_MAX_LOOPS];
     size_t swap_count; // buffers whose names are exchanged after each run
@@ -129,13 +130,13 @@ struct macro {
 // A launch of an entry of the template or, if `operation` is set, a library call. A library call has entry "" and
 // neither a launch nor arguments.
 struct stage {
-    const char *name;           // the name that is shown; the entry's unless given
+    const char *name;           // the name that is shown; by default the entry
     const char *entry;          // C name or C++ name expression ("gemm<float, BLOCK_M>")
     const char *operation, *by; // kernels/ name and one of its baselines, or NULL
     size_t role_count;
     struct stage_role *roles;
     struct expr *when; // NULL: always part of the candidate
-    bool untimed;      // it runs before the timed stages, for the same data
+    bool untimed;      // it runs before the timed stages, on the same data
     struct stage_repeat repeat;
     struct expr *grid[3], *block[3], *cluster[3]; // NULL: 1
     struct expr *shared;                          // dynamic shared memory in bytes; NULL: 0

@@ -1,10 +1,10 @@
-// Tensor maps in a job file: reads them (see job_launch.c for the other arguments) and computes their numbers.
+// Reads the tensor maps in a job file (see job_launch.c for the other arguments) and computes their numbers.
 //
-// tensor_map_resolve checks the rules of CUDA's driver API for cuTensorMapEncodeTiled. The driver itself says only
-// "invalid argument"; this check names the value that is refused, before the candidate is sent to a GPU.
+// tensor_map_resolve checks the rules of CUDA's driver API for cuTensorMapEncodeTiled. The driver's message is only
+// "invalid argument"; this check names the refused value, before the candidate is sent to a GPU.
 #include "tuner/job/job_parts.h"
 
-#define STRIDE_LIMIT (INT64_C(1) << 40) // bytes; strides of TMA are smaller
+#define STRIDE_LIMIT (INT64_C(1) << 40) // bytes; TMA strides must be smaller
 
 static size_t load_list(struct reader *r, struct job *job, const struct node *n, const char *name,
                         struct expr *out[TENSOR_MAP_RANK_MAX])
@@ -75,7 +75,7 @@ const struct expr *tensor_map_stride(const struct buffer *b, const struct tensor
     return b->ld ? b->ld : b->cols;
 }
 
-// Sizes and strides, innermost first, strides in bytes.
+// Computes sizes and strides, the innermost dimension first, strides in bytes.
 static int resolve_shape(const struct buffer *b, const struct tensor_map *map, const int64_t *values,
                          struct tensor_map_shape *s, struct error *err)
 {

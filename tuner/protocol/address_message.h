@@ -2,8 +2,8 @@
 //
 //     ADDRESSES = [{"to":"A","place":16,"at":4096,"step":256,"count":8}, ..]
 //
-// From byte `place` on there are `count` addresses: that of byte `at` of buffer A, and further ones `step` bytes apart.
-// Without "to" they are null.
+// At byte `place` there are `count` consecutive addresses. The first is the address of byte `at` of buffer A, and each
+// further address is `step` bytes higher. Without "to", all are null.
 #pragma once
 
 #include "tuner/base/record.h"

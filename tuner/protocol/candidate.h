@@ -1,5 +1,5 @@
 // A candidate as GPU workers receive it: a cubin and, for each problem, the kernel launches and library calls that
-// compute it. The driver fills and writes these structs and the worker reads them, both with the same table.
+// compute it. The driver fills and writes these structs and the worker reads them, using the same tables.
 //
 //     CANDIDATE = "config":"BLOCK_M=128,..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}, ..]
 //     STAGE = {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,
@@ -7,8 +7,8 @@
 //       {"operation":"gemm","by":"cublas","buffers":{"A":"A",..},"roles":{"M":2048,..}}: a library's call |
 //       {"library":"x.so","function":"f","init":"g","args":[ARGUMENT, ..],"sizes":[2048]}: a function of the user's
 //     ARGUMENT = {"buffer":"A"} | {"texture":"A"} | {"surface":"A"} | {"scalar":"i32","value":2048} |
-//       {"scalar":"f32","value":1.0} | {"bytes":"0a000000..","addresses":ADDRESSES}: a struct or a vector by
-//       value, with the addresses in it (address_message.h) |
+//       {"scalar":"f32","value":1.0} | {"bytes":"0a000000..","addresses":ADDRESSES}: a struct or a vector by value,
+//       with the addresses in it (address_message.h) |
 //       {"tensor_map":"A","sizes":[2048,2048],"strides":[8192],"box":[32,128],"swizzle":128,
 //        "promotion":0,"nan":false,"tf32":false}
 #pragma once
@@ -31,15 +31,15 @@ struct stage_argument {
 
 struct stage_call {
     const char *symbol;
-    int64_t grid[3], block[3], cluster[3]; // -1: missing, which means 1
+    int64_t grid[3], block[3], cluster[3]; // -1: missing; it is then 1
     int64_t shared;                        // dynamic, bytes per block
     bool cooperative;
     bool overlap; // launched with programmatic stream serialization if a kernel precedes it in the same candidate;
                   // never while it is counted
     bool untimed; // runs before a timed launch, outside the timing; such stages come first
-    int64_t unit; // whose cubin has the kernel
-    bool again;   // another run of the previous stage. In answers, all runs of a stage are one stage: they have one
-                  // number, and counters cover all of them
+    int64_t unit; // the unit whose cubin has the kernel
+    bool again;   // another run of the previous stage. In answers, all runs of a stage are one stage, with one number,
+                  // and its counters cover all runs
     const struct stage_argument *args;
     size_t arg_count;
     const char *operation, *by;
@@ -47,24 +47,24 @@ struct stage_call {
     const struct record_named_number *roles;
     size_t buffer_count, role_count;
     const char *library, *function, *init;
-    const int64_t *sizes; // of the problem, for a user function
+    const int64_t *sizes; // the problem's sizes, for a user function
     size_t size_count;
 };
 
 struct candidate_problem {
-    int problem; // of the job; -1: missing, which means its place in the list
-    bool drawn;  // one of the job's "sizes", which have separate numbers
+    int problem; // number in the job; -1: missing; it is then the index in the list
+    bool drawn;  // one of the job's "sizes", which are numbered separately
     const struct stage_call *stages;
     size_t stage_count;
 };
 
 struct candidate {
-    const char *name;   // of a baseline
+    const char *name;   // a baseline's name
     const char *config; // sweetspot-replay looks it up
     const char *cubin;  // path
     const struct candidate_problem *problems;
     size_t problem_count;
-    const json_t *written; // the problems as they were written before, used instead of them
+    const json_t *written; // the problems as they were written before; used instead of `problems`
 };
 
 extern const struct record candidate_record, stage_call_record, stage_argument_record;

@@ -11,8 +11,8 @@
 #include "tuner/protocol/message.h"
 #include "tuner/trial/trial.h"
 
-// Stages with their own macros: compiled separately, with these macros in addition, into the unit of this number in a
-// file of units (tuner/base/units.h).
+// Stages with their own macros. They are compiled separately, with these macros in addition, into the unit with this
+// number in a file of units (tuner/base/units.h).
 struct compile_unit {
     int64_t unit;
     const struct record_named_text *defines;
@@ -21,30 +21,30 @@ struct compile_unit {
 };
 
 struct compile_request {
-    const char *arch;          // for a virtual one ("compute_90a") the file is PTX
+    const char *arch;          // for a virtual architecture ("compute_90a") the file is PTX
     const char *source, *text; // a file, or the program itself (the worker's support kernels)
-    const char *source_hash;   // the driver's trials belong to it; a source with another hash is not compiled
+    const char *source_hash;   // the hash that the driver's trials have; other sources are not compiled
     const char *config;        // sweetspot-replay looks it up
     const char *const *include, *const *entries, *const *options;
     const char *const *functions; // of a library
     const struct record_named_text *defines;
-    const struct compile_unit *units; // in place of entries
+    const struct compile_unit *units; // instead of entries
     size_t include_count, entry_count, option_count, function_count, define_count, unit_count;
     const char *cache;    // folder
     double deadline;      // s; NaN: none
-    int64_t memory;       // bytes that the compiler may use, more is a "compile_error"; 0: no limit
+    int64_t memory;       // bytes that the compiler may use (more: "compile_error"); 0: no limit
     bool host_headers;    // provides stand-ins for host headers (host_headers.h)
-    const char *compiler; // if missing, PROTOCOL_NVRTC; PROTOCOL_NVCC: by the header's recipe (nvcc_recipe.h)
-    bool alone;           // only by nvcc, without NVRTC first: the entries' names are looked up in nvcc's cubin
-    const char *after;    // "behind" in JSON: a text that nvcc compiles after the source
+    const char *compiler; // missing: PROTOCOL_NVRTC; PROTOCOL_NVCC: as the header builds it (nvcc_recipe.h)
+    bool alone;           // only nvcc, not NVRTC first: the entries' names are looked up in nvcc's cubin
+    const char *after;    // "behind" in JSON: code that nvcc compiles after the source
     size_t edit_count;
-    const struct text_edit *edits; // of the source and of what it includes
+    const struct text_edit *edits; // to the source and to files that it includes
 };
 extern const struct record compile_request_record;
 
 struct entry_answer {
     const char *entry, *symbol;
-    size_t unit;                // whose cubin has the entry (tuner/base/units.h)
+    size_t unit;                // the unit whose cubin has the entry (tuner/base/units.h)
     struct trial_stage figures; // from the cubin, or from ptxas if the cubin does not have them (spills)
 };
 
@@ -53,11 +53,11 @@ struct compile_answer {
     const char *cubin; // path; present when the request has a cache
     bool cached;
     double seconds;
-    const char *const *warnings; // at most one text: the lines of ptxas's advisories
+    const char *const *warnings; // at most one string: the lines of ptxas's advisories
     const struct entry_answer *entries;
     size_t warning_count, entry_count;
     const char *compiler; // nvcc with its version, or the compiler of a library
     const char *library;  // path
-    const char *hash;     // of all that a library was built from: its key in the cache
+    const char *hash;     // of everything that a library was built from: its key in the cache
 };
 extern const struct record compile_answer_record;

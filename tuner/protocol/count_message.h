@@ -2,7 +2,7 @@
 // <- {"id":4,"status":"ok","passes":2,"wall":..,
 //     "trials":[{"trial":17,"counters":[{"problem":0,"stage":0,"values":[..]}, ..],"reason":""}, ..]}
 //
-// All launches of a library for a problem are one stage.
+// All launches that a library makes for a problem are one stage.
 #pragma once
 
 #include "tuner/protocol/candidate.h"

@@ -5,16 +5,16 @@
 //       "error":..,"launches_judged":..,"sizes_verified":..,"cubin_hash":"..",
 //       "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
 //
-// Data is newly generated from the seed. Candidates are verified in their order until "places" of them have passed
-// (missing: all are verified); the others have no entry. Every round has a random order, and every timed launch of a
-// candidate is verified.
+// New data is generated from the seed. Candidates are verified in the given order until "places" of them have passed
+// (missing: all are verified); the remaining candidates have no entry. Every round has a random order, and every timed
+// launch of a candidate is verified.
 //
 // The rounds of a process come in parts. Parts after the first list the candidates and baselines that are still in the
-// race. These have been verified already, and the answer covers only the rounds of this part. A part ends when
-// "seconds" have passed since its request (missing: no limit), but not before FINAL_LEAST rounds; so it may have fewer
-// rounds than requested.
+// race. These have been verified already, and the answer covers only the rounds of this part. A part ends "seconds"
+// after its request (missing: no limit), but not before it has FINAL_LEAST rounds, so it may have fewer rounds than
+// requested.
 //
-// With "energy" the part has no rounds: instead of times, its answer has the energy of each entry,
+// With "energy" the part has no rounds: instead of times, the answer has the energy of each entry,
 // {"problem":0,"energy":{"joules":[value,low,high],"watts":..,"clock_mhz":..,"share":..,"power_limited":true}}, or the
 // "reason" why it has none. A measurement that might not end within "seconds" is not started.
 #pragma once
@@ -26,17 +26,17 @@
 
 struct final_candidate {
     int64_t trial;
-    const char *binary; // which compiler built the cubin; if missing, PROTOCOL_NVRTC. A trial may have two builds
+    const char *binary; // the compiler that built the cubin (missing: PROTOCOL_NVRTC); a trial may have two builds
     struct candidate candidate;
 };
 
 struct final_request {
     int64_t seed;
-    int64_t process; // its number among the processes that share the final's rounds; each has its own order
-    int64_t part;    // within the process, from 0
+    int64_t process; // number among the processes that share the final's rounds; they have different random orders
+    int64_t part;    // index of the part within the process
     int64_t rounds;
     double seconds; // 0: no limit
-    bool energy;    // instead of rounds
+    bool energy;    // measure energy instead of rounds
     int64_t places; // -1: as many as there are candidates
     const struct final_candidate *candidates;
     const char *const *baselines;
@@ -45,21 +45,21 @@ struct final_request {
 
 #define ENERGY_NO_TIME "no time is left" // a possible `reason`
 
-// The energy of one execution, by the rule of tuner/gpu/energy.h.
+// The energy of one execution, computed as described in tuner/gpu/energy.h.
 struct energy_figures {
     struct interval joules; // the interval is computed from parts of the measurement, not a confidence interval
-    double watts;           // mean power of the board while the work was repeated, its preparation included
+    double watts;           // mean power of the board while the work was repeated, including its preparation
     double clock_mhz;       // mean SM clock; NaN: unknown
-    double share;           // of a repetition's energy that its preparation takes, which is not in `joules`
+    double share;           // fraction of a repetition's energy used by its preparation; not part of `joules`
     bool power_limited;     // the clock was lowered to keep the power limit
-    const char *reason;     // why there are no joules
+    const char *reason;     // why the energy was not measured
 };
 
 struct final_times {
     int problem;
-    const double *times; // s, one per round; the rounds of different entries correspond. NaN: no time
+    const double *times; // s, indexed by round, so that entries can be paired. NaN: no time
     size_t time_count;
-    double error_max, error_rms;         // against FP64, relative to the scale of the bound
+    double error_max, error_rms;         // compared with FP64, relative to the scale of the bound
     const struct energy_figures *energy; // NULL: it was not requested
 };
 
@@ -69,13 +69,13 @@ struct final_entry_answer {
     const char *binary; // "": a baseline's
     enum trial_status status;
     const char *reason, *detail;
-    double error;            // of the worst element, divided by its bound
+    double error;            // the error of the worst element, divided by its bound
     int64_t launches_judged; // launches whose results were compared, in all processes
-    int64_t sizes_verified;  // drawn sizes
+    int64_t sizes_verified;  // number of drawn sizes
     const char *cubin_hash;  // of the bytes that ran
     struct final_times *problems;
     size_t problem_count;
-    bool left; // used by the driver: it has lost and is not in later parts
+    bool left; // for the driver: it has lost and is not in later parts
 };
 
 struct final_answer {
@@ -86,9 +86,9 @@ struct final_answer {
 
 extern const struct record final_request_record, final_entry_record, final_answer_record, energy_record;
 
-// Whether a request lists the baseline of this name or, if that is NULL, the candidate with this trial and build.
+// Whether a request lists the baseline with this name or, if the name is NULL, the candidate with this trial and build.
 bool final_request_has(const struct final_request *, int64_t trial, const char *binary, const char *baseline);
-// An entry's times on a problem; NULL: it has none.
+// An entry's times for a problem, or NULL if it has none.
 struct final_times *final_entry_times(const struct final_entry_answer *, size_t problem);
 // The times of a problem as a list, with null for a missing time. New reference.
 json_t *final_times_json(const struct final_times *);

@@ -11,11 +11,11 @@
 //       {"kind":"library","path":"x.so","function":"f","generate":"g","verify":"v","timeout":600} |
 //       {"kind":"command","command":"python3 x.py","folder":"..","timeout":600} |
 //       {"kind":"npy","files":{"C":"c.npy"}} | {"kind":"none"}
-//     A baseline is {"kind":"operation","name":"cublas"}: one of the reference's operation; with "ways" and "detail" of
-//                   an earlier answer, it is computed in these ways |
+//     A baseline is {"kind":"operation","name":"cublas"}: a baseline of the reference's operation; with "ways" and
+//                   "detail" from an earlier answer, it is computed in these ways |
 //       {"kind":"kernel","name":"current","detail":"BLOCK=256",CANDIDATE} |
 //       {"kind":"library","name":"cub","detail":"f of x.cu","timeout":120,CANDIDATE}: calls of a function
-//     A baseline with a "reason" is not available, and is not used.
+//     A baseline with a "reason" is not available and is not used.
 #pragma once
 
 #include "tuner/protocol/problem_message.h"
@@ -31,11 +31,11 @@ struct implementation_request {
     const char *hash;                                // for a library, or for a command and the files that it names
     const char *cache;                               // folder where expected values may be kept
     double timeout;                                  // s, for a call of a function or for a command; NaN: no limit
-    const struct record_named_text *buffers, *files; // role -> buffer, buffer -> file
+    const struct record_named_text *buffers, *files; // role -> buffer; buffer -> file
     size_t buffer_count, file_count;
     const char *detail, *reason;
-    const char *const *ways; // for a library's baseline, by problem; "" for a problem that is not tuned
-    size_t way_count;        // 0: the worker finds the fastest
+    const char *const *ways; // for a library's baseline, one per problem; "" for a problem that is not tuned
+    size_t way_count;        // 0: the worker finds the fastest way
 };
 extern const struct record implementation_request_record;
 
@@ -46,19 +46,19 @@ struct job_request {
     enum objective objective;
     const struct implementation_request *reference, *baselines;
     const json_t *verify, *measure;
-    const char *const *counters;     // metrics, or names of metric sets, besides "basic"; NULL: none
+    const char *const *counters;     // metrics or names of metric sets, in addition to "basic"; NULL: none
     bool drawn;                      // a job with drawn sizes, whose launches are marked
-    const struct job_request *sizes; // the same for drawn sizes, without counters and baselines; NULL: none
+    const struct job_request *sizes; // the request for drawn sizes, without counters and baselines; NULL: none
     size_t problem_count, baseline_count, counter_count;
 };
 extern const struct record job_request_record;
 
-// Its problems are the tuned ones; it has none if it is not available.
+// Its problems are the tuned problems; a baseline that is not available has no problems.
 struct baseline_answer {
     const char *name, *detail, *reason;
     bool same_result; // computes the same as a candidate, so that its result can be verified
     const struct problem_answer *problems;
-    const char *const *ways; // those that the worker has chosen, for requests to other workers
+    const char *const *ways; // the ways that the worker has chosen, for requests to other workers
     size_t problem_count, way_count;
 };
 extern const struct record baseline_answer_record;
@@ -78,6 +78,6 @@ struct job_answer {
     const struct least_time *least; // empty if the reference is not an operation
     const char *const *metrics, *const *missing;
     size_t baseline_count, least_count, metric_count, missing_count;
-    bool energy; // the device measures it
+    bool energy; // the device can measure energy
 };
 extern const struct record job_answer_record;

@@ -4,17 +4,17 @@
 
 #include "tuner/base/record.h"
 
-// A status is the word for a trial's status, or one from protocol.h.
+// A status is the word for a trial's status, or a word from protocol.h.
 struct answer_head {
     const char *status;
     const char *reason;   // why it is not "ok"
     bool restart;         // the worker ends after this answer
     int64_t trial;        // the candidate that caused a lost context; 0: none
-    const char *baseline; // the baseline that caused it
+    const char *baseline; // the baseline that caused a lost context
 };
 extern const struct record answer_head_record;
 
-// A progress message before the answer: the share that is done, of which activity, and the trial in progress (0 if
+// A progress message before the answer: an activity, the fraction of it that is done, and the trial in progress (0 if
 // there is none or more than one).
 struct progress_message {
     double share;
@@ -30,17 +30,17 @@ json_t *answer_refuse(const char *status, const char *reason);
 // Whether the answer says "ok".
 bool answer_is_ok(const struct answer_head *);
 
-// For the pool, which passes messages on as JSON and reads only these parts of them.
+// For the pool, which forwards messages as JSON and reads only these parts of them.
 void message_set_id(json_t *, int64_t id);
-int64_t message_id(const json_t *);       // -1: there is none
+int64_t message_id(const json_t *);       // -1: it has no id
 bool message_is_progress(const json_t *); // a progress message, not an answer
 int answer_status(const json_t *);        // -1: not a trial's status
 const char *answer_reason(const json_t *, const char *otherwise);
 
-// Refuses a list that has a problem twice. Its elements have `size` bytes each and begin with the problem's number, an
-// int below JOB_MAX_PROBLEMS.
+// Refuses a list that has a problem twice. Each element has `size` bytes and begins with the problem's number, an int
+// below JOB_MAX_PROBLEMS.
 int answer_check_problems(const void *list, size_t size, size_t count, struct error *);
 
-// Whether a worker that answers "hello" speaks this protocol. Returns 0 for refusals too, which have their own reason;
-// otherwise -1 with a message.
+// Checks that a worker that answers "hello" uses this version of the protocol; if not, -1 with a message. Returns 0 for
+// refusals too, because they have their own reason.
 int greeting_check(const json_t *answer, struct error *err);

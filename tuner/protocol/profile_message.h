@@ -5,12 +5,12 @@
 //         "stalls":{"long_scoreboard":17,..}}, ..]}, ..],
 //     "reasons":["what could not be counted, and why"]}
 //     COLUMNS = {"instructions":..,"threads":..,"shared_wavefronts":..,"shared_ideal":..,"global_sectors":..,
-//       "global_ideal":..,"local_sectors":..,"samples":..}, those that the chip has.
+//       "global_ideal":..,"local_sectors":..,"samples":..}, only columns that the chip has.
 //
 // {"id":9,"op":"sanitize",CANDIDATE of one problem}
 // <- {"id":9,"status":"ok"|"launch_error","reason":""}
-//     Launches the candidate twice, in buffers of exactly its sizes, for compute-sanitizer. The worker then runs under
-//     that tool (sanitize.h), whose log has the findings.
+//     Launches the candidate twice, in buffers of exactly the sizes that it needs, for compute-sanitizer. The worker
+//     then runs under that tool (sanitize.h), whose log has the findings.
 #pragma once
 
 #include "tuner/protocol/candidate.h"
@@ -18,15 +18,15 @@
 
 struct profile_request {
     struct candidate candidate;
-    bool samples; // sample PCs too
+    bool samples; // also sample PCs
 };
 
 struct profile_line {
-    const char *directory, *file; // "" and line 0: not in the line table
+    const char *directory, *file; // "" and line 0: the code is not in the line table
     int line;
     const struct record_named_real *self;      // the line's own instructions, which add up to the stage's totals
-    const struct record_named_real *total;     // including those of the functions inlined there
-    const struct record_named_integer *stalls; // the total's samples by reason; "selected": a warp that issued
+    const struct record_named_real *total;     // including functions that are inlined there
+    const struct record_named_integer *stalls; // the samples in `total`, by reason; "selected": the warp issued
     size_t self_count, total_count, stall_count;
 };
 

@@ -4,9 +4,9 @@
 //     "problems":[{"problem":0,FIGURES of a problem,"worst":[i,j],"bad":0,"got":..,"want":..}, ..],
 //     "stages":[{"problem":0,"stage":0,FIGURES of a stage}, ..]}
 //
-// All problems of the job, in its order. "implausible": correct, but faster than the operation's minimum work takes at
-// the device's peaks (tuner/gpu/peaks.h), in a trial or in a final. "restart": the candidate used the device's heap or
-// printf buffer, which cannot be restored.
+// All problems of the job, in its order. "implausible": correct, but faster than the operation's minimum work would
+// take at the device's peaks (tuner/gpu/peaks.h), in a trial or in a final. "restart": the candidate used the device's
+// heap or printf buffer, which cannot be restored.
 #pragma once
 
 #include "tuner/protocol/candidate.h"
@@ -16,7 +16,7 @@
 struct trial_request {
     struct candidate candidate;
     bool verify;
-    const double *best; // s, of the best candidate so far on each tuned problem, to decide who is slow; NaN: none
+    const double *best; // s, of the best candidate so far on each tuned problem, to decide which are slow; NaN: none
     size_t best_count;
 };
 
@@ -24,12 +24,12 @@ struct trial_request {
 struct problem_answer {
     int problem;
     struct trial_problem figures;
-    const int64_t *worst; // row and column of the element with the largest error; NULL: there is none
+    const int64_t *worst; // row and column of the element with the largest error; NULL: no such element
     size_t worst_count;
     int64_t bad;                 // elements outside the bound; -1: it was not verified
     double got, want;            // values of the worst element
     const char *status, *reason; // for a baseline
-    double error_max, error_rms; // against FP64, relative to the scale of the bound
+    double error_max, error_rms; // compared with FP64, relative to the scale of the bound
 };
 extern const struct record problem_answer_record;
 

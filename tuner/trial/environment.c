@@ -174,7 +174,7 @@ void environment_key(const char *text, char key[HASH_TEXT_SIZE])
     hash_finish(h, key);
 }
 
-// The parts of the line at `at`, "path value"; NULL at the end of the text.
+// Splits the line at `at`, "path value", into its parts. NULL at the end of the text.
 struct setting_line {
     const char *path, *value;
     size_t path_length, value_length;

@@ -1,12 +1,12 @@
 // An environment: everything that a trial's result depends on besides its configuration. Trials of different
 // environments are never compared; in the same environment, no trial is measured twice.
 //
-// The environment's key is a hash of its *settings*: a text with a line for each thing that matters, in the order of
-// the names, after a first line with the version of the list. The table of environment.c has all possible lines. The
-// text is made from a document of facts, whose members are part of this format. Members of the workers' requests have
-// the same names only for convenience; if those change, the code that builds the document translates
-// (tuner/setup/run_environment.c). A member that is not in the table is refused, so that no new member is included or
-// left out unnoticed.
+// The environment's key is a hash of its *settings*. They are a string: a line with the version of the table of
+// settings, then a line for each fact that matters, sorted by name. The table in environment.c has all possible lines.
+// The string is made from a document of facts, whose members are part of this format. Members of the workers' requests
+// have the same names only for convenience; if those names change, the code that builds the document
+// (tuner/setup/run_environment.c) translates them. A member that is not in the table is refused, so that no new member
+// is included or left out unnoticed.
 #pragma once
 
 #include "tuner/base/hash.h"
@@ -26,20 +26,20 @@ struct environment {
     const char *settings;    // everything, including the members above
 };
 
-// A copy whose texts live in the arena.
+// A copy whose strings live in the arena.
 struct environment environment_copy(struct arena *, const struct environment *);
 
 struct environment_setting {
     const char *name;    // "problems.#.buffers.#.rows": # is any index, * any name
-    bool matters;        // false: known, but left out
-    const char *meaning; // one line; if it does not matter, the reason
+    bool matters;        // false: known, but not part of the settings
+    const char *meaning; // one line; if it does not matter, why not
 };
 
-extern const struct environment_setting environment_settings[]; // a NULL name ends it
+extern const struct environment_setting environment_settings[]; // ends with a NULL name
 
-// The settings of a document of facts, malloc'ed. NULL with a message if the table lacks one of its members.
+// The settings from a document of facts, malloc'ed. NULL with a message if the table lacks a member of the document.
 char *environment_text(const json_t *facts, struct error *);
-// How different two environments' settings are: the sum over the lines that differ, each counting 1, or for two
-// positive numbers the difference of their logarithms; 0 if the settings are the same.
+// How different two environments' settings are: the sum over the lines that differ. A line counts 1, or the difference
+// of the logarithms if both values are positive numbers. 0 if the settings are the same.
 double environment_distance(const char *one, const char *other);
 void environment_key(const char *settings, char key[HASH_TEXT_SIZE]);

@@ -1,13 +1,13 @@
-// See metrics.h. Metrics are grouped into sets by the passes that they take, since every pass launches all candidates
-// twice. Pass counts are CUPTI 13.0's for GH100; times are from an H200:
+// See metrics.h. Metrics are grouped into sets according to the passes that they take, since every pass launches all
+// candidates twice. Pass counts are those of CUPTI 13.0 on GH100; times are from an H200:
 //
 // - sm__icc_* competes for counters with sm__warps_active.avg.pct_of_peak_sustained_active: instruction cache and
-//   occupancy take two passes together. `basic` has what fits into those two. Four stall reasons besides no_instruction
-//   fit; a fifth would need a third pass, as would bank conflicts of cp.async (op_ldgsts).
+//   occupancy take two passes together. `basic` has the metrics that fit into these two passes. Four stall reasons
+//   besides no_instruction fit; a fifth would need a third pass, as would bank conflicts of cp.async (op_ldgsts).
 // - Metrics with _sass_ in their names are counted in patched code, in a pass that no other metric can share and in
-//   which a kernel is slower: ffma_threads by itself took `basic` from 3.7 to 4.6 ms per candidate; fma_instructions is
-//   free.
-// - The `throughput` metrics take 5 to 8 passes; `full`, which is for one candidate at a time, has them.
+//   which a kernel is slower: ffma_threads by itself raised the cost of `basic` from 3.7 to 4.6 ms per candidate;
+//   fma_instructions is free.
+// - The `throughput` metrics take 5 to 8 passes. They are in `full`, which is for one candidate at a time.
 #include "tuner/trial/metrics.h"
 
 #define STALL(reason, what)                                                                                            \
@@ -199,7 +199,7 @@ int metrics_check(const char *name, struct error *err)
     if (known)
         return error_set(err, "'%s' is the key of a metric; ask for one of the sets that have it, or for '%s'", name,
                          known->name);
-    if (strstr(name, "__")) // as all hardware metrics have: unit, quantity, roll-up
+    if (strstr(name, "__")) // all hardware metrics have it: unit, quantity, roll-up
         return strchr(name, '.') ? 0 : error_set(err, "metric '%s' needs a roll-up: %s.sum, for instance", name, name);
     autofree const char **names = set_names();
     autofree char *text = text_unknown("metric set", name, names);

@@ -1,8 +1,9 @@
 // The hardware counters that the program knows by name, grouped into sets: data only, no CUPTI.
 //
 // A metric has a key, the short name under which its value is stored, shown and exported, and the name that CUPTI and
-// `ncu --metrics` use for it. Keys go into the store, so a key never changes its meaning: a better metric gets a new
-// key. If chips name the same thing differently, a set has one row for each name, with the same key and its chips.
+// `ncu --metrics` use for it. Keys are in the store, so a key never changes its meaning: a better metric gets a new
+// key. If a metric's name differs between chips, a set has one row for each name, all with the same key and each with
+// its chips.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -25,9 +26,9 @@ struct metric_set {
 // Every set, NULL-terminated. A new set needs a table, a descriptor and an entry in this list.
 extern const struct metric_set *const metric_sets[];
 
-// NULL if no set has that name.
+// The set with this name, or NULL.
 const struct metric_set *metrics_find(const char *set_name);
-// The first row with that key in any set, or NULL.
+// The first row with this key in any set, or NULL.
 const struct metric *metrics_find_key(const char *key);
 
 // Whether the metric is meant for a chip, which is given by CUPTI's name for it ("GH100"). counters_open() finds out

@@ -21,7 +21,7 @@ static const struct trial_field fields[] = {
 
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-// The possible values of a figure, by its unit. A value outside means that the answer is wrong, not the kernel.
+// The possible values of a figure, by its unit. If a value is outside this range, the answer is wrong, not the kernel.
 static const struct {
     const char *unit;
     double low, high;
@@ -54,8 +54,8 @@ const char *field_kind_name(enum field_kind kind)
     return names[kind];
 }
 
-// A field as a field of a record (tuner/base/record.h), under one of its names. Unless `checked`, any value of its type
-// is accepted.
+// A figure's field as a field of a record (tuner/base/record.h), under one of its names. Unless `checked`, any value of
+// its type is accepted.
 static struct record_field as_record(const struct trial_field *f, const char *name, bool checked)
 {
     static const enum record_kind kinds[FIELD_KINDS] = {

@@ -18,18 +18,18 @@ enum field_kind {
     FIELD_COUNT,   // int64_t; 0: nothing to report
     FIELD_INTEGER, // int64_t; -1 unknown
     FIELD_REAL,    // double; NaN unknown
-    FIELD_SAMPLES, // const double *, of a problem: its sample_count times
+    FIELD_SAMPLES, // const double *, a problem's sample_count times
     FIELD_KINDS
 };
 
 enum field_flags {
-    FIELD_RECORDED = 1,  // recorded spaces have it: a column of this name
+    FIELD_RECORDED = 1,  // recorded spaces have it: a column with this name
     FIELD_COMPILER = 2,  // the compiler reports it, as `answer`
     FIELD_GPU = 4,       // the GPU worker reports it, as `answer`
     FIELD_DERIVED = 8,   // computed from other figures: not stored
     FIELD_JUDGED = 16,   // a later verdict on the trial replaces it
     FIELD_MEASURED = 32, // the time of one launch or more: at least TRIAL_SHORTEST_TIME in an answer
-    FIELD_SHARE = 64,    // from 0 to 1
+    FIELD_SHARE = 64,    // a fraction from 0 to 1
 };
 
 struct trial_field {
@@ -45,23 +45,23 @@ struct trial_field {
 
 // All fields, in the order of the store's columns.
 const struct trial_field *trial_fields(size_t *count);
-// The field of a level with this name, or NULL.
+// The field with this name at a level, or NULL.
 const struct trial_field *trial_field_find(enum field_level, const char *name);
 const char *field_level_name(enum field_level); // "trial", "problem", "stage"
 const char *field_kind_name(enum field_kind);
 
-// `record` is a struct trial, trial_problem or trial_stage, as the level says.
+// `record` is a struct trial, trial_problem or trial_stage, according to the level.
 
 // Sets every field to unknown, and all other members to zero.
 void trial_clear(enum field_level, void *record);
 bool field_known(const struct trial_field *, const void *record);
 // The value; null if unknown. New reference.
 json_t *field_json(const struct trial_field *, const void *record);
-// Takes a value of the field's type; any other value leaves the record unchanged. Texts and samples are kept in
+// Sets a field to a value of its type; any other value leaves the record unchanged. Strings and samples are kept in
 // `memory`.
 void field_take(const struct trial_field *, void *record, const json_t *value, struct arena *memory);
 
-// The same, but takes the value from another record of the level.
+// The same, but with the value from another record of the level.
 void field_copy(const struct trial_field *, void *to, const void *from, struct arena *memory);
 
 // The figures that the GPU worker and the compiler report for each level, as records; members for other fields are only
@@ -69,9 +69,9 @@ void field_copy(const struct trial_field *, void *to, const void *from, struct a
 const struct record *trial_figures(void);    // struct trial
 const struct record *problem_figures(void);  // struct trial_problem
 const struct record *stage_figures(void);    // struct trial_stage
-const struct record *compiled_figures(void); // struct trial_stage, by the compiler
+const struct record *compiled_figures(void); // struct trial_stage, from the compiler
 
 // All known fields of a record by their names; for a trial, also its "problems" and "stages". New reference.
 json_t *trial_json(enum field_level, const void *record);
-// The number of trials with each status, by its word, without statuses that no trial has. New reference.
+// The number of trials with each status, under the status's word; statuses without trials are left out. New reference.
 json_t *trial_counts_json(const int64_t counts[STATUS_COUNT]);

@@ -63,7 +63,7 @@
     x(TEXT, warnings, "", 0, NULL, "the compiler's warnings about performance")
 // clang-format on
 
-// The member for a figure, by its kind. The number of samples is a separate member.
+// The member for a figure of each kind. The number of samples is a separate member.
 #define FIGURE_TEXT(member) const char *member;
 #define FIGURE_STATUS(member) enum trial_status member;
 #define FIGURE_BOOL(member) bool member;

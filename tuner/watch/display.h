@@ -7,7 +7,7 @@
 struct display {
     FILE *log; // NULL: none. Owned
     bool terminal, quiet;
-    double next; // when the line is due again, by clock_now()
+    double next; // when the line is due again (clock_now())
     bool drawn;  // a line is on the terminal
 };
 
@@ -19,6 +19,6 @@ void display_log(struct display *, const char *format, ...) __attribute__((forma
 void display_message(struct display *, const char *format, ...) __attribute__((format(printf, 2, 3))); // stderr, log
 void display_clear(struct display *); // removes the line, before something else is printed
 
-bool display_due(const struct display *); // whether the line of progress is due
-// Shows the line, cut to the width of a terminal.
+bool display_due(const struct display *); // whether the progress line is due
+// Shows the progress line, cut to the width of the terminal.
 void display_progress(struct display *, const char *line, const char *job);

@@ -13,5 +13,6 @@ struct event_stream {
 };
 
 // Writes {"event": kind, "when": Unix time, "job": job, <members>}; without "job" if it is NULL. Takes the reference to
-// `members` (may be NULL). A NULL stream gets nothing. If a line cannot be written, this is reported once on stderr.
+// `members` (may be NULL). With a NULL stream, nothing is written. If a line cannot be written, this is reported once
+// on stderr.
 void event_write(struct event_stream *, const char *kind, const char *job, json_t *members);

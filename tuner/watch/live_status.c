@@ -25,7 +25,7 @@ const char *live_status_host(void)
     return name;
 }
 
-// The id of the current boot, which is different on every machine, and the namespace of process ids.
+// The id of the current boot, which differs between machines, and the namespace of process ids.
 char *live_status_machine(void)
 {
     char boot[64] = "", space[64] = "";
@@ -38,8 +38,8 @@ char *live_status_machine(void)
     return text_format("%s %s", *boot ? boot : live_status_host(), space);
 }
 
-// When a process began, in ticks since the boot; 0: there is no such process. Together with its id, this is unique on a
-// machine.
+// When a process began, in ticks since the boot; 0 if there is no such process. Together with the process id, this is
+// unique on a machine.
 static long long start_of(long pid)
 {
     char path[64], text[1024];
@@ -48,7 +48,7 @@ static long long start_of(long pid)
     size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
     if (file) fclose(file);
     text[n] = 0;
-    char *at = strrchr(text, ')'); // the name before it may contain anything
+    char *at = strrchr(text, ')'); // the process name before it may contain anything
     for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
     return at ? strtoll(at, NULL, 10) : 0;
 }
@@ -63,7 +63,7 @@ json_t *live_status_begin(double every)
     return document;
 }
 
-// No fsync: after a crash of the machine the file is not needed.
+// No fsync, because the file is not needed after a crash of the machine.
 int live_status_write(const char *path, const json_t *document, struct error *err)
 {
     autofree char *temporary = text_format("%s.%ld", path, (long)getpid()), *text = json_dumps(document, JSON_COMPACT);
