@@ -1,4 +1,4 @@
-// The fewest kernels that are good enough on every problem.
+// Finds the smallest set of kernels that is good enough on every problem.
 //
 // Given the times of candidates on problems, a candidate covers a problem if it takes at most (1 + regret) times the
 // problem's shortest time among all candidates. The result is a smallest set of candidates that together cover every
@@ -17,12 +17,12 @@ enum { KERNEL_SET_MAX_PROBLEMS = 64, KERNEL_SET_MAX_CHOSEN = 64 };
 
 struct kernel_set {
     size_t count;                           // kernels chosen
-    size_t chosen[KERNEL_SET_MAX_CHOSEN];   // candidates; the one used for most problems first
+    size_t chosen[KERNEL_SET_MAX_CHOSEN];   // candidates, beginning with the one used for most problems
     size_t kernel[KERNEL_SET_MAX_PROBLEMS]; // by problem: index into chosen
-    double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the shortest of all, minus 1;
+    double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the shortest time, minus 1;
                                             // INFINITY if no chosen kernel supports it
     double best[KERNEL_SET_MAX_PROBLEMS];   // by problem: the shortest time, s
-    double worst, worst_holdout;            // the largest regret; the same for held-back problems, NaN if none
+    double worst, worst_holdout;            // the largest regret; the same for held-back problems, NaN if there are none
     bool exact;                             // no smaller cover exists
 };
 

@@ -2,8 +2,8 @@
 // space, based on a recording of the same kernel for another device, size or data type.
 //
 // Its rows are configurations of this space (the reader of the recording matches names and values) with their results
-// there. Trees (trees.h) are grown on them once; the prior also keeps the list of the configurations that they
-// expect to be best. After that, a prior is constant, and many strategies may read it.
+// in the recording. Trees (trees.h) are grown on them once; the prior also keeps the list of the configurations that
+// they expect to be best. After that, a prior is constant, and many strategies may read it.
 //
 // Costs are slowdowns: e-folds above the recording's best time, compressed as the model compresses its targets
 // (slowdown_of). The ratio of a configuration to the best tends to be similar on other devices.
@@ -19,8 +19,8 @@ enum { PRIOR_MOST = 8 }; // the most priors that a search may have
 
 struct prior_rows {
     size_t count;
-    const uint16_t *configs;  // one after another; need not be valid here
-    const double *objectives; // in any unit, lower is better; NaN: failed there
+    const uint16_t *configs;  // one after another; need not be valid in this space
+    const double *objectives; // in any unit, lower is better; NaN: the configuration failed
     const bool *known;        // by parameter: false if the rows lack it
 };
 
@@ -47,16 +47,16 @@ double slowdown_of(double objective, double best);
 // weights found here are between 0 and 1.
 //
 // The weights are averages over a few hypotheses, each weighted by how likely it makes the results (Bayesian model
-// averaging): that no prior is informative, that one of them is right, with full or half weight, or that their mean is.
-// A result is modelled as the hypothesis's expectation plus a constant plus an error of unknown size (Student's t). A
-// misleading prior makes the errors larger than no prior would, and is dropped after some ten results. While it is more
-// likely than not that no prior is informative, all weights are 0. The initial probability that a prior is informative
-// follows from prior_informativeness.
+// averaging): that no prior is informative; that one of them is correct, with full or half weight; or that their mean
+// is correct. A result is modelled as the hypothesis's expectation plus a constant plus an error of unknown size
+// (Student's t). A misleading prior makes the errors larger than no prior would, and is dropped after some ten results.
+// While it is more likely than not that no prior is informative, all weights are 0. The initial probability that a
+// prior is informative follows from prior_informativeness.
 struct prior_weights {
     size_t count;
     const struct prior *const *priors; // borrowed
     double weights[PRIOR_MOST];
-    double useful[PRIOR_MOST]; // probability that it is informative, before anything is measured
+    double useful[PRIOR_MOST]; // probability that the prior is informative, before anything is measured
     double none;               // probability that no prior is informative
 };
 

@@ -25,7 +25,7 @@ enum parameter_kind {
     PARAMETER_INT,    // integer values, ordered as given
     PARAMETER_STRING, // no order: every other value is a neighbour
     PARAMETER_UNROLL, // 0: no pragma, 1: `#pragma unroll`, n: `#pragma unroll n`; ordered
-    PARAMETER_REAL,   // decimals, kept as texts, in numerical order
+    PARAMETER_REAL,   // decimals, kept as strings, in numerical order
 };
 
 struct parameter {
@@ -33,7 +33,7 @@ struct parameter {
     enum parameter_kind kind;
     size_t count; // number of values, at least 1
     int64_t
-        *values; // count values; for PARAMETER_STRING and PARAMETER_REAL the ids that symbols_intern gave to the texts
+        *values; // count values; for PARAMETER_STRING and PARAMETER_REAL the ids that symbols_intern gave the strings
 };
 
 struct space;
@@ -77,9 +77,9 @@ uint64_t space_size(const struct space *);   // valid configurations (saturates 
 double space_removed_by(const struct space *, size_t constraint);
 
 void space_get(const struct space *, uint64_t index, uint16_t *config); // index -> configuration
-int64_t space_index(const struct space *, const uint16_t *config);      // -> index, or -1 when not valid
+int64_t space_index(const struct space *, const uint16_t *config);      // -> index, or -1 if it is not valid
 bool space_is_valid(const struct space *, const uint16_t *config);
-void space_sample(const struct space *, struct random *, uint16_t *config); // uniform over the valid ones
+void space_sample(const struct space *, struct random *, uint16_t *config); // uniform over the valid configurations
 
 // Valid configurations that differ in the value of one parameter. Writes up to `max` configurations one after another
 // and returns how many there are.
@@ -93,10 +93,10 @@ size_t space_repair(const struct space *, struct random *, uint16_t *config);
 // -1 with a message if a derived expression fails.
 int space_values(const struct space *, const uint16_t *config, int64_t *values, struct error *);
 
-// The text of a parameter's value, "128" or "shuffle"; `digits` is the buffer for an integer's text.
+// A parameter's value as a string, "128" or "shuffle"; `digits` is the buffer for an integer.
 const char *space_value_text(const struct space *, size_t parameter, size_t value, char digits[32]);
 
-// "BLOCK_M=128,REDUCTION=shuffle": the canonical text, parameters in order; malloc'ed. space_parse reads it back; all
-// names must be present, in any order. 0, or -1 with a message.
+// "BLOCK_M=128,REDUCTION=shuffle": the canonical string, with the parameters in order; malloc'ed. space_parse reads it
+// back; all names must be present, in any order. It returns 0, or -1 with a message.
 char *space_text(const struct space *, const uint16_t *config);
 int space_parse(const struct space *, const char *text, uint16_t *config, struct error *);

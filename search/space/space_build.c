@@ -322,7 +322,7 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
         from = to;
     }
     if (result == BUILD_FINE && from.count > 0) {
-        // A constraint that can never be evaluated is an error only if the others leave any configuration.
+        // A constraint that can never be evaluated is an error only if the other constraints leave any configuration.
         uint32_t state = 0;
         if (*failed < 0 && levels > 0) *failed = find_failed(plan, &from, &state);
         if (*failed >= 0) {

@@ -165,7 +165,7 @@ static struct range result_of(enum expr_op op, struct range a, struct range b, s
         return (struct range){fmax(a.low, b.low), fmax(a.high, b.high)};
     case OP_CHOOSE:
         return (struct range){fmin(b.low, c.low), fmax(b.high, c.high)};
-    default: // truths
+    default: // truth values
         return (struct range){0, 1};
     }
 }

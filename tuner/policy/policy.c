@@ -10,7 +10,7 @@
 #include "tuner/base/memory.h"
 
 static const double slow_kernel = 0.1;      // s on the GPU; kernels above this are slow
-static const double forgotten_share = 0.25; // of the measured ones; with those waiting, 1.3 are compiled for each
+static const double forgotten_share = 0.25; // of the measured trials; with those that wait, 1.3 are compiled for each
 
 void policy_init(struct policy *p, const struct policy_settings *settings)
 {
@@ -83,7 +83,7 @@ static bool is_slow(const struct policy *p)
     return !p->settings.lockstep && p->ahead.gpu.mean > slow_kernel;
 }
 
-// The most requests that a worker may hold.
+// The largest number of requests that a worker may hold.
 static size_t gpu_depth(const struct policy *p)
 {
     return p->settings.lockstep || is_slow(p) ? 1 : POLICY_GPU_QUEUE;
@@ -398,7 +398,7 @@ struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
     return head;
 }
 
-// The tasks of a lost request wait again, each by itself.
+// Puts the tasks of a lost request back into their waiting state; `alone`: each is then counted by itself.
 static void give_back(struct policy *p, struct policy_request *request, bool alone)
 {
     for (size_t i = 0; i < request->task_count; i++) {

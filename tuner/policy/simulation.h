@@ -10,8 +10,8 @@
 
 struct simulation;
 
-// Callbacks for what the caller knows about tasks. Each gets the simulation, which is the first member of the caller's
-// struct.
+// Callbacks that supply the caller's knowledge about tasks. Each gets the simulation, which is the first member of the
+// caller's struct.
 struct simulation_calls {
     void (*propose)(struct simulation *); // policy_add, or policy_no_proposal
     // A task is given to a compiler. Returns the seconds that it takes.

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 struct time_slices {
-    double time, first, next; // s: the budget, each job's first slice, each later one
+    double time, first, next; // s: the budget, each job's first slice, each later slice
 };
 
 // A slice has at least two seconds, because a shorter one would be lost to starting workers.

@@ -1,4 +1,4 @@
-// Reading a recorded space: recognises the file's format, and repairs texts that are not JSON yet. See recorded.h.
+// Reading a recorded space: recognises the file's format, and repairs files that are not valid JSON. See recorded.h.
 
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"

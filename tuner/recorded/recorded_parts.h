@@ -17,8 +17,7 @@ void recorded_note(struct recorded *, const char *text);
 #define RECORDED_IMPOSSIBLE \
     "configurations count as failed, because their times are impossible (none, below 100 ns, not a number)"
 
-// Adds a parameter with its values from a JSON array. kind < 0: the first kind that fits of integers, reals and
-// strings.
+// Adds a parameter with its values from a JSON array. kind < 0: the first of integers, reals and strings that fits.
 int recorded_add_parameter(struct recorded *, const char *name, const json_t *values, int kind, struct error *);
 // Sets a parameter's value in a trial's configuration. -1 with a message if it is not among the parameter's values.
 int recorded_set_value(struct recorded *, size_t trial, size_t parameter, const json_t *value, struct error *);

@@ -42,7 +42,8 @@ static void row_list_release(struct row_list *rows)
     free(rows->row);
 }
 
-// The unit of time in seconds; `otherwise` if the text is not one. Kernel Tuner's own files have "miliseconds".
+// A unit of time, in seconds; `otherwise` if the string is not a unit of time. Kernel Tuner's own files have
+// "miliseconds".
 static double time_unit(const char *text, double otherwise)
 {
     static const struct {
@@ -297,7 +298,7 @@ static double sum_of(const json_t *numbers)
     return sum;
 }
 
-// KTT writes the values of a T4 document as texts; a text that is a number is converted to one.
+// KTT writes the values of a T4 document as strings; a string that contains a number is converted to it.
 static json_t *number_or_text(json_t *value)
 {
     json_error_t ignored;
@@ -325,7 +326,7 @@ static void t4_row(struct row *row, const json_t *result, double unit)
         }
     }
     if (strcmp(invalidity, "correct")) row->failure = invalidity;
-    double compiled = json_get_number(times, "compilation", NAN); // Kernel Tuner's name; the schema has the longer one
+    double compiled = json_get_number(times, "compilation", NAN); // Kernel Tuner's name; the schema's is longer
     row->compile_seconds = json_get_number(times, "compilation_time", compiled) * unit;
     row->gpu_seconds = (sum_of(row->samples) + json_get_number(times, "validation", 0)) * unit;
     row->registers = json_get_number(json_object_get(result, "compilation_data"), "registers", NAN);

@@ -1,6 +1,7 @@
 // Transfers the results of another space to this one, as a prior for the search (search/model/prior.h). Parameters are
-// matched by name, values by value. A number that this space lacks is replaced by its nearest one; a configuration with
-// a word that it lacks is dropped. A parameter that one side lacks, or that never varies there, is ignored.
+// matched by name, values by value. A number that this space lacks is replaced by the nearest number that it has; a
+// configuration with a word that it lacks is dropped. A parameter that one side lacks, or that never varies there, is
+// ignored.
 #pragma once
 
 #include "search/model/prior.h"

@@ -26,7 +26,7 @@ struct bench_options {
     int64_t first_seed;
     int64_t ahead; // waiting proposals, of which the most promising is measured next; 1: each is measured at once
     bool score;    // makes runs long enough for the methodology score
-    // Priors of the strategies, by file; NULL: none.
+    // Priors for the strategies, by file; NULL: none.
     const struct bench_priors *priors;
     int64_t processes; // 0: one per core
     bool progress;     // on stderr
@@ -56,7 +56,7 @@ size_t bench_runs(const struct bench_options *);
 void *bench_shared(size_t bytes, struct error *);
 void bench_unshare(void *, size_t bytes);
 
-// Adds `share` times some figures to others: structs of doubles, `size` bytes each.
+// to += share * from, for each double of two structs of doubles with `size` bytes each.
 void bench_add(void *to, const void *from, size_t size, double share);
 
 // A column of a table of figures: a double at offset `place` in the struct with a strategy's figures on a file.
@@ -65,7 +65,7 @@ struct bench_column {
     const char *format; // for printf
     size_t place;
     double scale;   // factor for the number; 0: 1
-    size_t reached; // offset of the share of runs that got there; ">" marks figures below 1; 0: none
+    size_t reached; // offset of the share of runs that got there; ">" marks a figure if it is below 1; 0: none
 };
 // The figures of strategies on files, and how they are printed: a row for each strategy on each file, and with several
 // files also one for the mean over them. Borrows the options.
@@ -81,9 +81,9 @@ struct bench_rows {
 // with a message if a file has no valid configuration, or a strategy cannot start or proposes an invalid configuration.
 int bench_run(struct bench_rows *, const struct bench_options *, bool detailed, struct error *);
 void bench_release(struct bench_rows *);
-// Parts of such functions. bench_open makes zeroed cells, or returns -1 with a message if a file has no valid
-// configuration; bench_add_columns adds the columns of struct bench_cell; bench_average computes the means over the
-// files.
+// Building blocks of functions such as bench_run. bench_open makes zeroed cells, or returns -1 with a message if a file
+// has no valid configuration; bench_add_columns adds the columns of struct bench_cell; bench_average computes the means
+// over the files.
 int bench_open(struct bench_rows *, const struct bench_options *, size_t size, struct error *);
 void bench_add_columns(struct bench_rows *, bool detailed);
 void bench_average(struct bench_rows *);

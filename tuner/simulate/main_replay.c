@@ -1,6 +1,6 @@
 // sweetspot-replay FILE: both workers in one, on a recorded space. It implements the compiler's and the GPU worker's
 // part of the protocol and answers every configuration with its recorded result, so that the whole driver can run on a
-// machine without GPU and compiler. It measures nothing: a configuration that was not recorded is "pruned", and the
+// machine without a GPU or a compiler. It measures nothing: a configuration that was not recorded is "pruned", and the
 // final compares the recorded samples, which are not paired.
 //
 // SWEETSPOT_REPLAY_DELAY=SECONDS makes a trial take that long. With SWEETSPOT_REPLAY_LOG=FILE, the configuration of
