@@ -8,7 +8,7 @@
  *     in the tensor core's order. With TF32, the lowest 13 bits of the operands are ignored.
  *
  * A block's tiles of A and B pass through a ring of STAGES buffers in shared memory. cp.async copies 16 bytes at a time
- * (operand.cuh). ldmatrix reads them without bank conflicts. All four types are moved in the same way, because every
+ * (operand.cuh). ldmatrix reads without bank conflicts. All four types are moved in the same way, because every
  * instruction takes 32 bytes along K from each of 16 rows and 8 columns. While fragments are multiplied, the next ones
  * are loaded, even across the border between two stages (mainloop.cuh).
  *

@@ -1,5 +1,5 @@
 /*
- * gemm_rows.cu: products of a tall matrix with very few vectors, with multiply-adds: FP32, BF16 or FP16, sums in FP32.
+ * gemm_rows.cu: products of a tall matrix and very few vectors, with multiply-adds: FP32, BF16 or FP16, sums in FP32.
  *
  *     D = alpha * W * x' + beta * D     W: rows x K, x: tokens x K, both with K contiguous; D: rows x tokens, or with
  *                                       TRANSPOSE_C tokens x rows

@@ -40,7 +40,7 @@
  *     gemm_simt_finish (int M, int N, float beta, float *C, int ldc, long long stride_c, int alone, int shared,
  *                       const float *partial)
  *
- *         the second launch of FINISH two_pass. alone, shared: how many tiles are not split, and are
+ *         the second launch of FINISH two_pass. alone, shared: numbers of tiles that are not split, and that are
  *         grid    shared, BLOCK_M * BLOCK_N / 128
  *         block   256
  *
@@ -123,9 +123,9 @@
  *                        not write, is fetched into the L2
  *
  * What limits the speed. A scheduler issues one instruction per cycle, so every instruction that is not an FFMA costs a
- * multiplication. With 128 x 256 x 8 tiles at 2048 cubed, 91% of the instructions are FFMAs, and one is issued
- * in 86% of the cycles. So 16 x 8 thread tiles (6 shared loads for 128 FFMAs) with 8 warps per SM beat 8 x 8 tiles (4
- * loads for 64 FFMAs) with 16 warps. Power-of-two sizes lose 3% more, because their blocks fill 132 SMs 3.88 times.
+ * multiplication. With 128 x 256 x 8 tiles at 2048 cubed, 91% of the instructions are FFMAs, which are issued in 86%
+ * of the cycles. So 16 x 8 thread tiles (6 shared loads for 128 FFMAs) with 8 warps per SM beat 8 x 8 tiles (4 loads
+ * for 64 FFMAs) with 16 warps. Power-of-two sizes lose 3% more, because their blocks fill 132 SMs 3.88 times.
  * Warps wait for the dispatcher 7% of their time. An FFMA without an operand in the reuse cache (one in eight) holds
  * them 3.7 times as long as other FFMAs (2048 cubed, 64 x 256 x 8, 8 x 16 per thread). Loops of 19 KB and more wait for
  * instructions, up to 5% of the time. But unrolling less costs more: 3% to 16% between the best configurations, on
