@@ -47,9 +47,9 @@
  * Results are bit-identical across runs; block order does not matter. Every launch of a candidate except the first may
  * overlap the previous one.
  *
- * There are three levels of tiles. A block owns BLOCK_M x BLOCK_N of C, a warp WARP_M x WARP_N of that, and the warp's
- * 32 lanes, laid out LANE_ROWS x (32 / LANE_ROWS), own TILE_ROW_SIZE x TILE_COL_SIZE patches that repeat over the warp
- * tile:
+ * There are three levels of tiles. A block owns BLOCK_M x BLOCK_N elements of C, and each warp WARP_M x WARP_N of
+ * these. The warp's 32 lanes, laid out LANE_ROWS x (32 / LANE_ROWS), own TILE_ROW_SIZE x TILE_COL_SIZE patches that
+ * repeat over the warp tile:
  *
  *          BLOCK_N                       WARP_N                          TILE_COL_SIZE
  *     +-------+-------+        +----+----+----+----+----           TILE_  +-----------+

@@ -55,5 +55,5 @@ static inline const uint16_t *history_config(const struct history *h, size_t row
 // The score by which rows are ranked, lower is better: the objective, or +infinity for a failure.
 double history_score(const struct history *, size_t row);
 
-// Draws a valid configuration without a row, uniformly. False if there is none.
+// Draws a valid configuration without a row, uniformly. Returns false if there is none.
 bool history_sample_new(const struct history *, struct random *, uint16_t *config);

@@ -36,7 +36,7 @@ struct kernel_times {
     const double *relative_times;
 };
 
-// -1 if some problem has no time at all.
+// Returns -1 if some problem has no time at all.
 int kernel_set_find(const struct kernel_times *, double regret, struct kernel_set *out);
 
 // Returns the index into `kernels` of the candidate that is expected to be the fastest on a problem, judging by their

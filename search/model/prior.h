@@ -26,7 +26,7 @@ struct prior_rows {
 
 struct prior;
 
-// Copies the rows. NULL if no row has an objective.
+// Copies the rows. Returns NULL if no row has an objective.
 struct prior *prior_new(const struct space *, const struct prior_rows *);
 void prior_free(struct prior *);
 
@@ -35,8 +35,8 @@ double prior_slowdown(const struct prior *, const uint16_t *config);
 // How useful the prior may be, from 0 to 1: the square of the share of the parameters that vary in its rows, reduced if
 // trees grown on half of its rows predict the other half badly. 0 if its results look random.
 double prior_informativeness(const struct prior *);
-// The configuration of this space at position `rank` (from 0) in the list of those expected to be best. False at the
-// end of the list.
+// The configuration of this space at position `rank` (from 0) in the list of the configurations expected to be best.
+// Returns false at the end of the list.
 bool prior_best(const struct prior *, size_t rank, uint16_t *config);
 
 // How far a time is above the best, in e-folds. Large values are compressed, because the exact time of a bad

@@ -148,7 +148,7 @@ static void add_all_rows(struct surrogate *s)
 }
 
 // For a history that is too long: the best rows and a sample of the others, in random order, because the
-// hyperparameters are fitted to the first ones. The best ones resemble each other. If the model were fitted only to
+// hyperparameters are fitted to the first ones. The best rows resemble each other. If the model were fitted only to
 // them, it would be far too sure about regions that it knows nothing about, and the search would not move.
 static void choose_rows(struct surrogate *s, struct random *rng)
 {
@@ -215,7 +215,7 @@ static void find_slowdowns(struct surrogate *s)
         if (!is_awaited(s, i) && isnan(s->rows.targets[i])) s->rows.targets[i] = worst;
 }
 
-// Computes the standardised targets of all rows, and that of the best one. Awaited rows get 0, the mean.
+// Computes the standardised targets of all rows and of the best row. Awaited rows get 0, the mean.
 static void find_targets(struct surrogate *s)
 {
     double sum = 0, squares = 0;
@@ -325,7 +325,7 @@ static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng
     s->pool.parts = used_again ? s->pool.parts + 1 : PARTS;
 }
 
-// How many results are learnt at once. With more proposals outstanding, learning costs more and results come faster.
+// How many results are learnt at once. With more proposals outstanding, learning costs more and results arrive faster.
 static size_t batch_of(const struct surrogate *s)
 {
     size_t pending = smaller_of(s->history->pending, AWAITED_MOST), batch = larger_of(pending / BATCH, 1);
@@ -450,7 +450,7 @@ void surrogate_await(struct surrogate *s)
 
 // Proposing ------------------------------------------------------------------------------------------
 
-// Returns the best of the candidates, with its acquisition and variance, or -1 if none is better than `*acquisition`.
+// Returns the best candidate, with its acquisition and variance, or -1 if no candidate is better than `*acquisition`.
 // Exact variances are computed only if the bounds do not decide, and serve as bounds for the next proposal.
 static int64_t best_candidate(struct surrogate *s, double *acquisition, double *variance)
 {

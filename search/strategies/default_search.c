@@ -115,7 +115,8 @@ static bool ask_far(struct strategy_state *s, uint16_t *config)
 }
 
 // Proposals before the model takes over: configurations far from each other, alternating with the priors' best unless
-// the results contradict the priors. False when the model is ready, which is earlier if the results confirm the priors.
+// the results contradict the priors. Returns false when the model is ready, which is earlier if the results confirm the
+// priors.
 static bool ask_first(struct strategy_state *s, uint16_t *config, bool *found)
 {
     struct default_search *d = s->own;

@@ -1,9 +1,9 @@
-// The ask/tell interface of all search strategies.
+// The ask/tell interface that all search strategies implement.
 //
 // The driver asks for proposals, several of which may be outstanding, compiles and measures them, and tells the results
-// in whatever order they arrive. A strategy is deterministic in (space, seed, sequence of asks and tells). A strategy
-// is one file with one descriptor, and one line in strategies.c; `sweetspot list strategies` then shows it. Strategies
-// use no CUDA, no files and no clock.
+// in the order in which they arrive. A strategy is deterministic in (space, seed, sequence of asks and tells). A
+// strategy is one file with one descriptor, and one line in strategies.c; `sweetspot list strategies` then shows it.
+// Strategies use no CUDA, no files and no clock.
 #pragma once
 
 #include <stdbool.h>
@@ -57,8 +57,8 @@ struct strategy_class {
 };
 
 extern const struct strategy_class *const strategy_classes[]; // NULL-terminated, `default` first
-// Finds a strategy by name. NULL with a message that suggests the nearest name and lists all of them, or names the
-// replacement for a removed strategy.
+// Finds a strategy by name. Returns NULL with a message that suggests the nearest name and lists all of them, or names
+// the replacement for a removed strategy.
 const struct strategy_class *strategy_choose(const char *name, struct error *);
 char *strategy_names(void); // "default, trees, ..."; malloc'ed
 

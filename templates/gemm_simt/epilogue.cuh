@@ -39,7 +39,7 @@ struct taken {
     }
 };
 
-/* The row of t in the tile, if the quads are from the threads' i-th rows. first: the place of the warp's first lane. */
+/* The row of t in the tile, if the quads are from the threads' i-th rows. first: position of the warp's first lane. */
 [[maybe_unused]] __device__ __forceinline__ int taken_row(const taken &t, const thread_place &first, int i)
 {
     return first.row(i) + t.row * (i < FULL_ROWS ? TILE_ROW_SIZE : REST_ROWS);

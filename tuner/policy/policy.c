@@ -227,7 +227,7 @@ static bool too_late_to_count(const struct policy *p)
     return p->end && p->settings.latest > 0 && p->now - p->started >= p->settings.latest;
 }
 
-// Counting is due if a batch is full, or if nothing else is left to do.
+// Counting is due if a batch is full, or if no other work is left.
 static bool count_due(const struct policy *p)
 {
     const struct task_queue *q = &p->queue;
@@ -268,7 +268,8 @@ static bool has_choice(const struct policy *p, size_t waiting)
     return free < 2 || waiting > free;
 }
 
-// Writes to `a` which waiting candidate is measured next, or forgotten. False if none waits.
+// Chooses the waiting candidate that is measured next, or forgotten, and writes the action to `a`. Returns false if
+// none waits.
 static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
 {
     struct queued_task *t = task_queue_first(&p->queue, TASK_READY), *worst = t;

@@ -103,7 +103,7 @@ enum policy_action_kind {
     POLICY_PROPOSE, // ask the strategy: policy_add, or policy_no_proposal
     POLICY_COMPILE, // `task` on compiler `worker`: policy_compiled, or policy_remove if it failed
     POLICY_RECALL,  // `task` has a result in the store: tell the strategy, policy_remove
-    POLICY_RANK,    // let the strategy rate every trial in state READY (policy_waiting) by all that it knows
+    POLICY_RANK,    // let the strategy rate every trial in state READY (policy_waiting) again
     POLICY_FORGET,  // `task` will not be measured, and may be proposed again: tell the strategy, policy_remove
     POLICY_MEASURE, // `task` on GPU `worker`
     POLICY_COUNT,   // `request->tasks` on GPU `worker`
@@ -145,7 +145,7 @@ void policy_no_proposal(struct policy *, bool exhausted);
 // A configuration has a result, whether it was proposed or not. `objective` is in s, or NaN for a failure.
 void policy_reported(struct policy *, double objective);
 
-// The trials in state READY, which are to be ranked. malloc'ed.
+// The trials in state READY, which are to be ranked; malloc'ed.
 struct queued_task **policy_waiting(const struct policy *, size_t *count);
 
 // A task has been compiled, and its compiler is idle again.

@@ -1,4 +1,4 @@
-// The tasks of a run, in the order in which they were added, and how far each has come. The list knows nothing about
+// The tasks of a run, in the order in which they were added, with the state of each. The list knows nothing about
 // configurations: callers embed a struct queued_task in their own struct.
 //
 //     QUEUED -> COMPILING -> READY -> ON_GPU -> COUNTABLE -> COUNTING

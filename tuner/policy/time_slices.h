@@ -1,5 +1,5 @@
-// How several jobs share one budget of time. Half of it goes to all jobs in equal parts, one after another. The rest is
-// divided into slices of half that length. Each goes to the job whose last slice gained most per second.
+// How several jobs share one budget of time. Half of the budget goes to all jobs in equal parts, one after another. The
+// rest is divided into slices of half that length. Each goes to the job whose last slice gained most per second.
 #pragma once
 
 #include <stddef.h>

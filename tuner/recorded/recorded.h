@@ -79,11 +79,11 @@ struct recorded {
 struct recorded *recorded_new(void);
 void recorded_free(struct recorded *);
 
-// Makes room for `count` trials, all unknown. problem_count, metric_count and parameter_count must be set before. -1
-// with a message if there is not enough memory.
+// Makes room for `count` trials, all unknown. problem_count, metric_count and parameter_count must be set before.
+// Returns -1 with a message if there is not enough memory.
 int recorded_add_trials(struct recorded *, size_t count, struct error *);
 
-// Reads a file. NULL with a message that begins with the path.
+// Reads a file. On failure, returns NULL with a message that begins with the path.
 struct recorded *recorded_read(const char *path, struct error *);
 // The same for T4 documents and KTT's results, which lack the parameters' values; these are read from a T1 document.
 struct recorded *recorded_read_with(const char *path, const char *t1_path, struct error *);

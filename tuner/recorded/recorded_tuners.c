@@ -121,7 +121,7 @@ static json_t *collect_values(const struct row_list *rows, const char *name)
 }
 
 // A T1 document's list of values. It is a Python list, which differs from JSON only in its quotes and in the spelling
-// of true and false. NULL if it is any other expression.
+// of true and false. Returns NULL if it is any other expression.
 static json_t *t1_values(const char *python)
 {
     autorelease(text_release) struct text json = {0};
@@ -185,7 +185,7 @@ static void set_counters(struct recorded *r, size_t trial, const json_t *counter
                 r->counters[trial * r->metric_count + m] = json_get_number(one, "value", NAN);
 }
 
-// Copies the row's configuration to trial `to`. False if the row has to be left out; the reason is noted.
+// Copies the row's configuration to trial `to`. Returns false if the row has to be left out; the reason is noted.
 static bool set_configuration(struct recorded *r, size_t to, const struct row *row)
 {
     struct error ignored;
@@ -252,8 +252,8 @@ static void set_licence(struct recorded *r, const json_t *document)
     r->about.licence = arena_copy(&r->memory, json_get_string(document, "licence", american));
 }
 
-// A cache may come from a search with another objective; only the time is used here, which each entry also has. Failed
-// entries have a word in place of the objective.
+// A cache may come from a search with another objective; only the time is used here, which every entry contains as
+// well. Failed entries have a word instead of the objective.
 int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struct error *err)
 {
     const json_t *keys = json_object_get(document, "tune_params_keys"),

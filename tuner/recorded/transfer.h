@@ -26,5 +26,5 @@ void transfer_release(struct transfer *);
 // Adds one result: "A=1,B=x" with its status and objective.
 void transfer_add(struct transfer *, const char *config, enum trial_status, double objective);
 void transfer_add_recorded(struct transfer *, const struct recorded *);
-// NULL with a message if nothing can be learnt from it: no common parameter, no times, or only noise.
+// Returns NULL with a message if nothing can be learnt from it: no common parameter, no times, or only noise.
 struct prior *transfer_prior(const struct transfer *, struct error *);
