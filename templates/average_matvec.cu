@@ -259,8 +259,8 @@ __device__ __forceinline__ void multiply(const float *w, const float *mean, floa
 #endif
 
 #if STEP_IS == STEP_split
-/* The product's blocks begin once every block of this launch has called this or ended, that is, after all of them have
- * begun. They use free SM resources and delay no block of this launch, however early this is called. */
+/* The product's blocks begin once every block of this launch has called this function or ended, that is, after all of
+ * them have begun. They use free SM resources and delay no block of this launch, however early this is called. */
 __device__ __forceinline__ void let_product_begin()
 {
 #if OVERLAP && defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900

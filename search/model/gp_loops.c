@@ -1,4 +1,4 @@
-// See gp_loops.h. Inner loops contain no sums, because the compiler may not reorder them and so could not vectorise the
+// See gp_loops.h. Inner loops contain no sums, because the compiler may not reorder sums and so could not vectorise the
 // loops.
 #include "search/model/gp_loops.h"
 

@@ -28,7 +28,7 @@ struct kernel_set {
 
 struct kernel_times {
     size_t candidates, problems, size_count;
-    const double *times;  // [candidate * problems + problem], s; NaN if a candidate has none
+    const double *times;  // [candidate * problems + problem], s; NaN if a candidate was not timed
     const bool *holdout;  // by problem
     const int64_t *sizes; // [problem * size_count + i]: for distances between problems
     // [candidate * problems + problem], all > 0: a candidate's times on two problems are expected to be in this

@@ -21,7 +21,7 @@ enum search_end {
     SEARCH_TIME_UP,
     SEARCH_EVALUATIONS_USED,
     SEARCH_EXHAUSTED,    // the strategy has nothing more to propose
-    SEARCH_NO_PROPOSALS, // it proposes nothing, although there are configurations left
+    SEARCH_NO_PROPOSALS, // the strategy proposes nothing, although there are configurations left
     SEARCH_NOT_WANTED,   // only a final was wanted
 };
 const char *search_end_text(enum search_end); // "time is up", for the log and the store; "" while it continues

@@ -26,7 +26,7 @@ struct surrogate {
         float *points; // encoded
         double *targets;
         float *features;          // by row, then by prior
-        double *awaited_variance; // of an awaited row, whose target is an expectation: predicted from the measured rows
+        double *awaited_variance; // of an awaited row's target, which is an expectation from the measured rows
     } rows;
     struct {
         size_t rows;     // of the history that have been read so far

@@ -141,7 +141,7 @@ static size_t idle_compiler(const struct policy *p)
 }
 
 // A configuration that the store knows keeps its position in the order of compilations, so that a resumed run reports
-// in the same order as an uninterrupted one.
+// in the same order as an uninterrupted run.
 static bool next_for_compilers(struct policy *p, struct policy_action *a)
 {
     struct queued_task *t;

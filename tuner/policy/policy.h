@@ -24,7 +24,7 @@
 // In lockstep (replay) nothing overlaps: a fixed number of proposals is compiled, then one is measured and reported,
 // then the strategy is asked for the next. The sequence of asks and tells then depends only on the seed and the
 // results. So a run that was killed and resumed, and takes the results of known configurations from the store, proceeds
-// like an uninterrupted one.
+// like an uninterrupted run.
 #pragma once
 
 #include <stdbool.h>
@@ -103,7 +103,7 @@ enum policy_action_kind {
     POLICY_PROPOSE, // ask the strategy: policy_add, or policy_no_proposal
     POLICY_COMPILE, // `task` on compiler `worker`: policy_compiled, or policy_remove if it failed
     POLICY_RECALL,  // `task` has a result in the store: tell the strategy, policy_remove
-    POLICY_RANK,    // let the strategy rate every trial in state READY (policy_waiting) again
+    POLICY_RANK,    // let the strategy rate every trial in state READY (policy_waiting) with the latest results
     POLICY_FORGET,  // `task` will not be measured, and may be proposed again: tell the strategy, policy_remove
     POLICY_MEASURE, // `task` on GPU `worker`
     POLICY_COUNT,   // `request->tasks` on GPU `worker`

@@ -31,7 +31,7 @@ static const char *const ok = "ok";
 static json_t *provenance(const struct recorded *r)
 {
     const json_t *final = json_array_get(r->about.finals, 0), *first = json_object_get(final, "recording");
-    if (first) final = first; // an exported replay
+    if (first) final = first; // exported from a replay
     return json_pack("{s:s, s:I, s:f}", "source_hash", json_get_string(r->about.environment, "source_hash", ""),
                      "rounds", (json_int_t)json_get_integer(final, "rounds", 0), "when",
                      json_get_number(final, "when", 0));
