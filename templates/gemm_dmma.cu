@@ -20,7 +20,7 @@
  *     B   columns 2g and 2g + 1 of 16 are the instruction's rows g and g + 8; k = 2t and 2t + 1 of 8 are its k = t and
  *         t + 4
  *     A   row g / 2 + g % 2 * 4 of 8 is its column g (rows of one load then differ in bit 2 of their number, and chunks
- *         in the other two); k = 2t and 2t + 1 as above
+ *         in the other two bits); k = 2t and 2t + 1 as above
  *     C   rows t and t + 4 of 8, columns 2g and 2g + 1 of 16, which allows stores of 16 bytes
  *
  * There are two sets of fragments. While one is multiplied, the other is loaded, even across the border between two

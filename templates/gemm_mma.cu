@@ -38,7 +38,7 @@
  *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share their
  *                      parts of B in the L2
  *     PERSISTENT       0: one block per tile
- *                      1: blocks go through all tiles, and load the first stages of the next one while they store
+ *                      1: blocks go through all tiles, and load the first stages of the next tile while they store
  *                      2: as 1, and if the last wave of tiles is not full, its steps along K are divided among the
  *                      blocks, at most four per tile, which leave partial sums in the workspace; needs WORKSPACE 1
  *     MIN_BLOCKS       blocks per SM; limits registers so that this many fit

@@ -76,7 +76,7 @@
  *                        (WARP_M / LANE_ROWS) x (WARP_N / (32 / LANE_ROWS))
  *     LANE_PAIRS         0: lanes go row by row. 1: lanes go down a pair of rows first, so that lanes i and i^1 share
  *                        their columns and i and i^2 their rows. Where the hardware finds such sharing, it serves a
- *                        128-bit load by half-warps instead of quarters: 2 wavefronts per load instead of 3 on
+ *                        128-bit load in half-warps instead of quarters: 2 wavefronts per load instead of 3 on
  *                        average, 27% fewer for the whole kernel
  *     TILE_ROW_SIZE      rows that a thread reads at a time (1, 2, 4, 8). If it does not divide the number of a
  *                        thread's rows, the remaining rows (1, 2 or 4) are read last, from a separate part of the warp
@@ -88,7 +88,7 @@
  *     STAGES             slots in the ring. 1: copy, wait, compute. n: n-1 tiles are in flight while one is computed
  *     VECTOR             floats per global access of B and C (and of A when A_ASYNC is 0): 1, 2, 4
  *     A_ASYNC            1: an operand that is transposed while it is copied (A unless TRANSPOSE_A, B with TRANSPOSE_B)
- *                        goes to shared memory by 4-byte cp.async, each float directly to its position. 0: it is loaded
+ *                        goes to shared memory with 4-byte cp.async, each float directly to its position. 0: it is loaded
  *                        into registers VECTOR floats at a time and stored transposed one tile later, which takes 18%
  *                        fewer wavefronts but more registers. Neither wins everywhere
  *     PAD                floats added to a row of A in shared memory (multiple of 4 for 128-bit fragments). A warp

@@ -104,8 +104,8 @@
  *     STREAM_K             1: the last wave's tiles are divided if the wave is not full; 2: the last full wave's tiles
  *                          are divided too; needs WORKSPACE 1, PERSISTENT, cooperative, no DEFER
  *     PROMOTE              0: off; n: see above; the tile's sums take twice the registers
- *     STORE                tma: through shared memory by TMA (C's rows must be multiples of 16 bytes, TMA's smallest
- *                          write); rows: through shared memory, whole rows by each warp (any ldc); direct: from
+ *     STORE                tma: through shared memory with TMA (C's rows must be multiples of 16 bytes, TMA's smallest
+ *                          write); rows: through shared memory, each warp storing whole rows (any ldc); direct: from
  *                          registers (any ldc)
  *     STORE_BUFFERS        buffers of 64 by STORE_COLS elements per consumer, 1 or more. With beta and STORE tma, the
  *                          old C also comes through them; as much as fits is loaded while products are still being
