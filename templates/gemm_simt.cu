@@ -88,7 +88,7 @@
  *     STAGES             slots in the ring. 1: copy, wait, compute. n: n-1 tiles are in flight while one is computed
  *     VECTOR             floats per global access of B and C (and of A when A_ASYNC is 0): 1, 2, 4
  *     A_ASYNC            1: an operand that is transposed while it is copied (A unless TRANSPOSE_A, B with TRANSPOSE_B)
- *                        goes to shared memory with 4-byte cp.async, each float directly to its position. 0: it is loaded
+ *                        goes to shared memory by 4-byte cp.async, each float directly to its position. 0: it is loaded
  *                        into registers VECTOR floats at a time and stored transposed one tile later, which takes 18%
  *                        fewer wavefronts but more registers. Neither wins everywhere
  *     PAD                floats added to a row of A in shared memory (multiple of 4 for 128-bit fragments). A warp
