@@ -5,18 +5,18 @@
  *     x: n problems, each m vectors of `length` floats, one after the other
  *     y[p] = W * average over v of x[p][v]       W: length x length, row-major
  *
- *     STEP elements   one block for everything: parallel only over the vectors' elements; problems one after the other
+ *     STEP elements   one block for everything: parallel only over the elements of a vector; problem after problem
  *     STEP problems   one block per problem and one thread per row of W, so that a warp's loads of W are `length`
  *                     floats apart
- *     STEP shared     one block per problem; the whole block goes along each row of W (coalesced), and sums are joined
+ *     STEP shared     one block per problem; the whole block goes along each row of W (coalesced), and sums are added
  *                     in shared memory
- *     STEP shuffle    the same; sums are joined by warp shuffles in two stages
- *     STEP warps      one block per problem; a warp goes along each row of W, and sums are joined by shuffles only
+ *     STEP shuffle    the same; sums are added with warp shuffles in two stages
+ *     STEP warps      one block per problem; a warp goes along each row of W, and sums are added only with shuffles
  *     STEP split      two launches: `average` writes the averages as a matrix of n x length. Then a library, or with
  *                     GEMM own gemm_simt.cu (included here), multiplies it by W transposed
  *
  * All steps average in the same way. A thread adds VECTOR adjacent elements of every DOWN-th vector, with ITEMS vectors
- * in flight. The DOWN sums of an element are joined in shared memory, in order. Loads are vectors of VECTOR floats if
+ * in flight. The DOWN sums of an element are added in shared memory, in order. Loads are vectors of VECTOR floats if
  * `length` and x allow it, otherwise VECTOR single floats that are ACROSS apart.
  *
  * Launches
@@ -141,8 +141,8 @@ template <bool WIDE> __device__ __forceinline__ void fetch(float *to, const floa
     }
 }
 
-/* Writes elements [chunk, chunk + ACROSS * VECTOR) of one problem's average to `mean` (global or shared), `apart`
- * floats from one to the next. The whole block must call it, because it contains barriers. */
+/* Writes elements [chunk, chunk + ACROSS * VECTOR) of one problem's average to `mean` (global or shared), with `apart`
+ * floats from one element to the next. The whole block must call it, because it contains barriers. */
 template <bool WIDE>
 __device__ __forceinline__ void average_chunk(const float *x, float *mean, int apart, int m, int length, int chunk)
 {
@@ -259,8 +259,8 @@ __device__ __forceinline__ void multiply(const float *w, const float *mean, floa
 #endif
 
 #if STEP_IS == STEP_split
-/* The product's blocks begin once every block of this launch has called this or ended, that is, after all of them have
- * begun. They use free SM resources and delay no block of this launch, however early this is called. */
+/* The product's blocks begin once every block of this launch has called this function or ended, that is, after all of
+ * them have begun. They use free SM resources and delay no block of this launch, however early this is called. */
 __device__ __forceinline__ void let_product_begin()
 {
 #if OVERLAP && defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -325,7 +325,7 @@ extern "C" __global__ void average_matvec_naive(const float *x, const float *w, 
 }
 
 #if STEP_IS == STEP_split && GEMM_IS == GEMM_own
-/* Included last, because up to here VECTOR is this file's. The averages are multiplied by the transpose of W. */
+/* Included last, because until here VECTOR is this file's macro. The averages are multiplied by the transpose of W. */
 #undef VECTOR
 #define VECTOR 4
 #define TRANSPOSE_B 1

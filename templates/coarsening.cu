@@ -6,7 +6,7 @@
  * is coalesced. UNROLL is pragma text before the loop. Any n, any grid.
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the loads, and a store of both
- * operands' bits combined; 2 only arithmetic: one addition per element, of a number that is not loaded, and a store
+ * operands' bits combined; 2 only arithmetic: one addition per element, on a number that is not loaded, and a store
  * under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT

@@ -1,12 +1,12 @@
 /*
  * column_sums.cu: the sum of every column of a matrix of floats.
  *
- * Bound by memory: every float is read once. A thread adds down VECTOR adjacent columns. A block is ACROSS threads wide
+ * Bound by memory: every float is read once. A thread adds up VECTOR adjacent columns. A block is ACROSS threads wide
  * and DOWN threads high, and takes one of SPLIT parts of the rows, so that even a matrix with few columns fills the
  * GPU:
  *
  *     rows of part p   | ACROSS * VECTOR columns |   thread (x, y): rows y, y + DOWN, ..; ITEMS of them in flight
- *                      | ..                      |   then the DOWN sums of a column are joined in shared memory, in
+ *                      | ..                      |   then the DOWN sums of a column are added in shared memory, in
  *                                                    order
  *
  * With SPLIT > 1 every part writes a row of partial sums, and column_sums_finish adds them in order. A thread's columns

@@ -6,14 +6,14 @@
  *     ORDER coalesced   element tid + i * BLOCK_SIZE: a warp's 32 floats are contiguous and take 4 sectors of 32 bytes
  *                       per access
  *     ORDER strided     element tid * ITEMS + i: a warp's floats are ITEMS apart and take up to 32 sectors per access,
- *                       of which one float each is used. The next accesses request the same sectors again for the other
+ *                       and one float of each is used. The next accesses request the same sectors again for the other
  *                       floats; the L1 still has some of them
  *
  * grid ceil_div(n, BLOCK_SIZE * ITEMS), block BLOCK_SIZE. Any n.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the same, because the only
- * arithmetic in a copy is that of addresses; 2 only that arithmetic: addresses and tests, no load, and a store under a
- * condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the same, because a copy
+ * computes only addresses; 2 only arithmetic: addresses and tests, no load, and a store under a condition that never
+ * holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

@@ -1,8 +1,8 @@
 /*
- * gemm_dmma.cu: FP64 matrix product on the tensor cores by mma.sync, C = alpha * A * B + beta * C.
+ * gemm_dmma.cu: FP64 matrix product on the tensor cores with mma.sync, C = alpha * A * B + beta * C.
  *
  *     A: M x K, B: K x N, C: M x N; row-major with leading dimensions lda, ldb, ldc. Any M, N, K >= 1, any leading
- *     dimensions. With beta = 0, C is not read. Sums are FP64, by fused multiply-adds in the tensor core's order.
+ *     dimensions. With beta = 0, C is not read. Sums are in FP64, with fused multiply-adds in the tensor core's order.
  *
  * A block's tiles of A and B pass through a ring of STAGES buffers in shared memory. A tile consists of panels with
  * rows of 16 doubles (128 bytes): 16 values of k for a row of A, or 16 columns for one k of B. The 16-byte chunk c of
@@ -11,8 +11,8 @@
  *
  * There are two ways to copy, with the same layout:
  *
- *     gemm_dmma       all threads copy by cp.async; a block barrier separates two stages
- *     gemm_dmma_tma   (sm_90, TMA 1) one thread copies by TMA; mbarriers say which stages are full and which are empty
+ *     gemm_dmma       all threads copy with cp.async; a block barrier separates two stages
+ *     gemm_dmma_tma   (sm_90, TMA 1) one thread copies with TMA; mbarriers show which stages are full, and which empty
  *
  * The instruction's first operand is B and its second is A, so that the product is transposed. A load of two doubles
  * then fills two registers of one instruction, and no registers are moved. For g = lane / 4 and t = lane % 4:
@@ -20,7 +20,7 @@
  *     B   columns 2g and 2g + 1 of 16 are the instruction's rows g and g + 8; k = 2t and 2t + 1 of 8 are its k = t and
  *         t + 4
  *     A   row g / 2 + g % 2 * 4 of 8 is its column g (rows of one load then differ in bit 2 of their number, and chunks
- *         in the other two); k = 2t and 2t + 1 as above
+ *         in the other two bits); k = 2t and 2t + 1 as above
  *     C   rows t and t + 4 of 8, columns 2g and 2g + 1 of 16, which allows stores of 16 bytes
  *
  * There are two sets of fragments. While one is multiplied, the other is loaded, even across the border between two
@@ -429,7 +429,7 @@ __device__ __forceinline__ void tile_of_block(int M, int N, int &row, int &colum
     column = within / height * BLOCK_N;
 }
 
-/* Stores two adjacent elements of a row of C. second: whether the row has both. */
+/* Stores two adjacent elements of a row of C. second: whether the row has the second element. */
 __device__ __forceinline__ void store_pair(const problem &p, double *c, double x, double y, bool pairs, bool second)
 {
     if (pairs && second) {

@@ -1,5 +1,5 @@
 /*
- * gemm_mma.cu: matrix product on the tensor cores by mma.sync, C = alpha * op(A) * op(B) + beta * C, for BF16, FP16,
+ * gemm_mma.cu: matrix product on the tensor cores with mma.sync, C = alpha * op(A) * op(B) + beta * C, for BF16, FP16,
  * FP32 multiplied as TF32, and INT8. It needs sm_80 or later, and no instruction that only one architecture has.
  *
  *     op(A): M x K, stored M x K (A_MAJOR k) or K x M (A_MAJOR m); op(B): K x N, stored N x K (B_MAJOR k) or K x N
@@ -7,14 +7,14 @@
  *     and leading dimensions. With beta = 0, C is not read. Sums are in FP32 (for INT8 in INT32, which wraps around),
  *     in the tensor core's order. With TF32, the lowest 13 bits of the operands are ignored.
  *
- * A block's tiles of A and B pass through a ring of STAGES buffers in shared memory, copied by cp.async, 16 bytes at a
- * time (operand.cuh). ldmatrix reads them without bank conflicts. All four types are moved in the same way, because
- * every instruction takes 32 bytes along K from each of 16 rows and 8 columns. While fragments are multiplied, the next
- * ones are loaded, even across the border between two stages (mainloop.cuh).
+ * A block's tiles of A and B pass through a ring of STAGES buffers in shared memory. cp.async copies 16 bytes at a time
+ * (operand.cuh). ldmatrix reads without bank conflicts. All four types are moved in the same way, because every
+ * instruction takes 32 bytes along K from each of 16 rows and 8 columns. While fragments are multiplied, the next ones
+ * are loaded, even across the border between two stages (mainloop.cuh).
  *
  * Copies of complete tiles along K need no checks, not even in blocks at the edge of C. The incomplete tile at the end
  * of K comes first, with checks. If the rows of A or B do not begin at multiples of 16 bytes, all copies are checked,
- * and that operand is copied through registers, element by element, which takes several times as long.
+ * and this operand is copied through registers, element by element, which takes several times as long.
  *
  *     gemm_mma  (int M, int N, int K, alpha, A, int lda, B, int ldb, beta, C, int ldc, parts, flags)
  *         alpha and beta are float, for INT8 int
@@ -38,7 +38,7 @@
  *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column, so that they share their
  *                      parts of B in the L2
  *     PERSISTENT       0: one block per tile
- *                      1: blocks go through all tiles, and load the first stages of the next one while they store
+ *                      1: blocks go through all tiles, and load the first stages of the next tile while they store
  *                      2: as 1, and if the last wave of tiles is not full, its steps along K are divided among the
  *                      blocks, at most four per tile, which leave partial sums in the workspace; needs WORKSPACE 1
  *     MIN_BLOCKS       blocks per SM; limits registers so that this many fit
@@ -51,7 +51,7 @@
  * arithmetic: nothing is copied.
  *
  * Sources: PTX ISA 9.0, mma.sync for bf16, f16, tf32 and s8 (fragments), ldmatrix, cp.async. The order of the main loop
- * is that of CUTLASS's multistage main loop for sm_80.
+ * follows CUTLASS's multistage main loop for sm_80.
  */
 
 #include "gemm_mma/epilogue.cuh"

@@ -1,13 +1,14 @@
 /*
- * gemm_rows.cu: products of a tall matrix with very few vectors, by multiply-adds: FP32, BF16 or FP16, sums in FP32.
+ * gemm_rows.cu: products of a tall matrix and very few vectors, with multiply-adds: FP32, BF16 or FP16, sums in FP32.
  *
  *     D = alpha * W * x' + beta * D     W: rows x K, x: tokens x K, both with K contiguous; D: rows x tokens, or with
  *                                       TRANSPOSE_C tokens x rows
  *
- * W is read once, so only how it is read matters. Memory is fastest with long runs of addresses: WARPS_K warps go along
- * the same ROWS rows together, each lane has ITEMS loads of 16 bytes per row in flight, and consecutive blocks have
- * consecutive rows. x comes from the L1, which W bypasses. Any rows, tokens, K >= 1, any leading dimensions. With beta
- * = 0, D is not read. If addresses do not allow 16 bytes, and for the remainder of K, single elements are loaded.
+ * W is read only once, so the speed depends on how it is read. Memory is fastest with long runs of addresses: WARPS_K
+ * warps go along the same ROWS rows together, each lane has ITEMS loads of 16 bytes per row in flight, and consecutive
+ * blocks have consecutive rows. x comes from the L1, which W bypasses. Any rows, tokens, K >= 1, any leading
+ * dimensions. With beta = 0, D is not read. If addresses do not allow 16 bytes, and for the remainder of K, single
+ * elements are loaded.
  *
  *     gemm_rows  (int rows, int tokens, int K, float alpha, const W, long long ldw, const x, long long ldx,
  *                 float beta, D, long long ldd)
@@ -24,7 +25,7 @@
  *     TOKENS          vectors that a block computes: each costs a load from the L1 and a multiply-add per element of W
  *     ROWS            rows that a warp has in flight; they share the loads of x
  *     ITEMS           vectors of 16 bytes that a lane has in flight for each row
- *     WARPS_N         groups of warps with rows of their own
+ *     WARPS_N         groups of warps, each with its own rows
  *     WARPS_K         warps along the same rows
  *     HINT            1: the L2 may drop W first
  *     MIN_BLOCKS      blocks per SM; limits registers so that this many fit
@@ -67,7 +68,7 @@
 #define MIN_BLOCKS 1
 #endif
 
-/* The tuner passes a choice as a bare identifier. These macros make it comparable in #if; an unknown one is 0. */
+/* The tuner passes a choice as a bare identifier. These macros make it usable in #if; an unknown choice becomes 0. */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define TEXT_(a) #a
@@ -193,7 +194,7 @@ struct matrices {
     const input *w[ROWS], *x[TOKENS]; /* past the end, the last row or token again, which is not stored */
 };
 
-/* Adds the products of ITEMS vectors of each row, from k on. CHECKED: only of those within K. */
+/* Adds the products of ITEMS vectors of each row, from k on. CHECKED: only those within K. */
 template <bool CHECKED>
 __device__ __forceinline__ void step(float (&sum)[ROWS][TOKENS], const matrices &m, int k, int K,
                                      unsigned long long policy)

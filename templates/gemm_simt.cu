@@ -18,8 +18,8 @@
  *                       int ldb, long long stride_b, float beta, float *C, int ldc, long long stride_c, int batch,
  *                       float *partial, unsigned *count)
  *
- *         exists if SPLIT_K is defined: a batch of products, whose matrices are stride_* floats apart. SPLIT_K blocks
- *         compute each sum over k in as many parts
+ *         exists if SPLIT_K is defined: a batch of products, whose matrices are stride_* floats apart. Each sum over k
+ *         is divided into SPLIT_K parts, which different blocks compute
  *         grid    tiles * batch * SPLIT_K, or fewer: see `struct share`
  *         block   as above
  *         shared  as above; with FINISH cluster at least 4 * BLOCK_M * BLOCK_N
@@ -40,16 +40,16 @@
  *     gemm_simt_finish (int M, int N, float beta, float *C, int ldc, long long stride_c, int alone, int shared,
  *                       const float *partial)
  *
- *         the second launch of FINISH two_pass. alone: tiles that are not split; shared: tiles that are
+ *         the second launch of FINISH two_pass. alone, shared: numbers of tiles that are not split, and that are
  *         grid    shared, BLOCK_M * BLOCK_N / 128
  *         block   256
  *
  * Results are bit-identical across runs; block order does not matter. Every launch of a candidate except the first may
  * overlap the previous one.
  *
- * There are three levels of tiles. A block owns BLOCK_M x BLOCK_N of C, a warp WARP_M x WARP_N of that, and the warp's
- * 32 lanes, laid out LANE_ROWS x (32 / LANE_ROWS), own TILE_ROW_SIZE x TILE_COL_SIZE patches that repeat over the warp
- * tile:
+ * There are three levels of tiles. A block owns BLOCK_M x BLOCK_N elements of C, and each warp WARP_M x WARP_N of
+ * these. The warp's 32 lanes, laid out LANE_ROWS x (32 / LANE_ROWS), own TILE_ROW_SIZE x TILE_COL_SIZE patches that
+ * repeat over the warp tile:
  *
  *          BLOCK_N                       WARP_N                          TILE_COL_SIZE
  *     +-------+-------+        +----+----+----+----+----           TILE_  +-----------+
@@ -69,14 +69,14 @@
  * Parameters (macros with defaults; together these were the best configuration of an earlier version at 4096 x 4096 x
  * 4096 and at 2048 x 2048 x 2048 on an H200: 52.7 and 51.8 TFLOP/s of 66.9, 1.03 times cuBLAS)
  *
- *     BLOCK_M, BLOCK_N   tile of C that a block computes
+ *     BLOCK_M, BLOCK_N   the tile of C that a block computes
  *     BLOCK_K            depth of one stage; a multiple of 8
- *     WARP_M, WARP_N     tile of C that a warp computes
+ *     WARP_M, WARP_N     the tile of C that a warp computes
  *     LANE_ROWS          lanes of a warp along M: 4 is the classic 4 x 8, 8 is 8 x 4. A thread's tile is
  *                        (WARP_M / LANE_ROWS) x (WARP_N / (32 / LANE_ROWS))
  *     LANE_PAIRS         0: lanes go row by row. 1: lanes go down a pair of rows first, so that lanes i and i^1 share
  *                        their columns and i and i^2 their rows. Where the hardware finds such sharing, it serves a
- *                        128-bit load by half-warps instead of quarters: 2 wavefronts per load instead of 3 on
+ *                        128-bit load in half-warps instead of quarters: 2 wavefronts per load instead of 3 on
  *                        average, 27% fewer for the whole kernel
  *     TILE_ROW_SIZE      rows that a thread reads at a time (1, 2, 4, 8). If it does not divide the number of a
  *                        thread's rows, the remaining rows (1, 2 or 4) are read last, from a separate part of the warp
@@ -102,9 +102,10 @@
  *                        tile, odd ones column by column. 0, 1: back and forth; 2, 3: the same, even elements first; 4,
  *                        5: groups of four back and forth, the first group backwards; 6: pairs back and forth, every
  *                        second pair backwards; 7: groups of four, backwards in every second column. The arithmetic is
- *                        the same. The order influences register allocation and instruction scheduling, by up to 8%
- *                        either way. Of 1,024 FFMAs in the main loop, 107 to 213 find no operand in the reuse cache,
- *                        depending on the order (64x256x8, 8x16 per thread). It also changes how early loads are issued
+ *                        the same. The order influences register allocation and instruction scheduling, which changes
+ *                        the time by up to 8% either way. Of 1,024 FFMAs in the main loop, 107 to 213 find no operand
+ *                        in the reuse cache, depending on the order (64x256x8, 8x16 per thread). The order also changes
+ *                        how early loads are issued
  *     RASTER             blocks go down RASTER rows of blocks, then one column to the right, so that the blocks in
  *                        flight share more of A and B in L2. 1: row by row
  *     MIN_BLOCKS         blocks that an SM must be able to hold (second argument of __launch_bounds__), which limits
@@ -116,17 +117,17 @@
  *                        `two_pass`, a second launch
  *     TRANSPOSE_A, TRANSPOSE_B   how A and B are stored
  *     ALIGNED            1: A and B are copies that gemm_simt_align made, so that VECTOR can be 4 for any matrices. 2:
- *                        only B is; with A_ASYNC, A is copied float by float anyway, unless TRANSPOSE_A
+ *                        only B is a copy; with A_ASYNC, A is copied float by float anyway, unless TRANSPOSE_A
  *     AFTER_LAUNCH       1: the previous launch writes A, and this one may overlap it (programmatic dependent launch).
  *                        Nothing is read before the previous launch has ended. 2: meanwhile B, which that launch does
  *                        not write, is fetched into the L2
  *
- * What limits it. A scheduler issues one instruction per cycle, and an FFMA is one of them, so every other instruction
- * costs a multiplication. With 128 x 256 x 8 tiles at 2048 cubed, 91% of the instructions are FFMAs, and one is issued
- * in 86% of the cycles. So 16 x 8 thread tiles (6 shared loads for 128 FFMAs) with 8 warps per SM beat 8 x 8 tiles (4
- * loads for 64 FFMAs) with 16 warps. Power-of-two sizes lose 3% more, because their blocks fill 132 SMs 3.88 times.
+ * What limits the speed. A scheduler issues one instruction per cycle, so every instruction that is not an FFMA costs a
+ * multiplication. With 128 x 256 x 8 tiles at 2048 cubed, 91% of the instructions are FFMAs, which are issued in 86%
+ * of the cycles. So 16 x 8 thread tiles (6 shared loads for 128 FFMAs) with 8 warps per SM beat 8 x 8 tiles (4 loads
+ * for 64 FFMAs) with 16 warps. Power-of-two sizes lose 3% more, because their blocks fill 132 SMs 3.88 times.
  * Warps wait for the dispatcher 7% of their time. An FFMA without an operand in the reuse cache (one in eight) holds
- * them 3.7 times as long as another (2048 cubed, 64 x 256 x 8, 8 x 16 per thread). Loops of 19 KB and more wait for
+ * them 3.7 times as long as other FFMAs (2048 cubed, 64 x 256 x 8, 8 x 16 per thread). Loops of 19 KB and more wait for
  * instructions, up to 5% of the time. But unrolling less costs more: 3% to 16% between the best configurations, on
  * twelve square problems.
  *
@@ -137,7 +138,7 @@
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the copies from global to
  * shared memory and the store of C, no fragments, no multiplications; 2 only arithmetic: fragments and multiplications
- * of whatever shared memory contains, no copies, and a store under a condition that never holds.
+ * with whatever shared memory contains, no copies, and a store under a condition that never holds.
  */
 
 #include "gemm_simt/mainloop.cuh"

@@ -13,12 +13,13 @@
  * instead of truncating. PRODUCTS 3: FP32 from three products of TF32 (Ootomo and Yokota 2022). a = high + low: high
  * is the 19 bits that the tensor cores read from a itself, low is the rest (written by gemm_split). The kernel goes
  * along K three times, for high*low, low*high and high*high, so that the small terms come first. low*low, at most 2^-20
- * of the whole, is left out. The tensor cores' additions truncate instead of rounding, so errors grow with K. PROMOTE n
+ * of the sum, is left out. The tensor cores' additions truncate instead of rounding, so errors grow with K. PROMOTE n
  * adds their sums to separate totals every n steps, with rounding. An Inf in A or B may give NaN.
  *
- * A block has WARPGROUPS warpgroups that multiply ("consumers") and one that loads (with PRODUCER_REGISTERS 0 one
- * warp). A ring of STAGES buffers in shared memory connects them. Each stage has two mbarriers: full (the bytes have
- * arrived) and empty (all readers have finished, in every block of the cluster that gets a part of the stage).
+ * A block has WARPGROUPS warpgroups that multiply ("consumers") and one that loads (only a single warp if
+ * PRODUCER_REGISTERS is 0). A ring of STAGES buffers in shared memory connects them. Each stage has two mbarriers: full
+ * (the bytes have arrived) and empty (all readers have finished, in every block of the cluster that gets a part of the
+ * stage).
  *
  *     stage    | A: BLOCK_M x BLOCK_K | x STAGES   | B: BLOCK_N x BLOCK_K | x STAGES    | store buffers | barriers
  *     K-major    panels of LINE = min(BLOCK_K * SIZE, 128) bytes of a row, each BLOCK_M rows, swizzled over LINE
@@ -26,16 +27,16 @@
  *     M-major    panels of 64 rows of A, each BLOCK_K lines of 128 bytes, swizzled over 128 bytes
  *
  * cooperative: all consumers share a tile; each has BLOCK_M / WARPGROUPS rows. pingpong: two consumers take turns; each
- * has its own tile, so that one multiplies while the other stores. The order of the ring makes them alternate.
+ * has its own tile, so that one consumer multiplies while the other stores. The order of the ring makes them alternate.
  *
  * Clusters: CLUSTER_M blocks, one below the other, need the same part of B. Each loads a share and sends it to all.
- * CLUSTER_N does the same for A.
+ * CLUSTER_N blocks, side by side, do the same for A.
  *
  * SPLIT_K divides a tile's K into parts. FINISH cluster: the blocks of a cluster have one part each and add their sums
  * through distributed shared memory in a fixed order. FINISH two_pass: any number of parts, each computed by its own
  * cluster, which leaves its sums in the workspace. A second launch, gemm_wgmma_finish, adds them in the order of the
  * parts, on many blocks, and may overlap the end of the first launch. With two_pass, the grid's y is the number of
- * parts, which is lower if the workspace holds fewer. If it is 1, the first launch stores C itself.
+ * parts, which is lower if the workspace holds fewer. If there is only one, the first launch stores C itself.
  *
  *     workspace | part 0: | tile 0: block 0 of its cluster, 1, ... | tile 1 | ... | part 1 | ...
  *                 each block: [sum / 4][thread][4], as the threads hold them
@@ -84,8 +85,8 @@
  *     BLOCK_N              columns: 8, or a multiple of 16 up to 256
  *     BLOCK_K              64 bytes of a row, or a multiple of 128; 64 elements or more if an operand is M- or N-major
  *     WARPGROUPS           consumers, 1 to 3; SCHEDULE pingpong: 2
- *     IN_FLIGHT            0: a consumer waits for every stage's products; 1: it releases a stage when the next stage's
- *                          products are in flight
+ *     IN_FLIGHT            0: a consumer waits for every stage's products; 1: a consumer releases a stage when the next
+ *                          stage's products are in flight
  *     PRODUCER_REGISTERS   registers that setmaxnreg leaves a loading thread: 24 to 40; the consumers share the rest;
  *                          0: one loading warp
  *     MIN_BLOCKS           blocks per SM; limits registers so that this many fit
@@ -100,11 +101,11 @@
  *     ORDER, RASTER        grouped: consecutive tiles go through RASTER rows of tiles, column by column; hilbert:
  *                          through squares of RASTER x RASTER tiles, a power of two, along a Hilbert curve (tiles at
  *                          the edges that fill no square are grouped)
- *     STREAM_K             1: the last wave's tiles are divided if it is not full; 2: those of the last full wave
- *                          too; needs WORKSPACE 1, PERSISTENT, cooperative, no DEFER
+ *     STREAM_K             1: the last wave's tiles are divided if the wave is not full; 2: the last full wave's tiles
+ *                          are divided too; needs WORKSPACE 1, PERSISTENT, cooperative, no DEFER
  *     PROMOTE              0: off; n: see above; the tile's sums take twice the registers
- *     STORE                tma: through shared memory by TMA (C's rows must be multiples of 16 bytes, TMA's smallest
- *                          write); rows: through shared memory, whole rows by each warp (any ldc); direct: from
+ *     STORE                tma: through shared memory with TMA (C's rows must be multiples of 16 bytes, TMA's smallest
+ *                          write); rows: through shared memory, each warp storing whole rows (any ldc); direct: from
  *                          registers (any ldc)
  *     STORE_BUFFERS        buffers of 64 by STORE_COLS elements per consumer, 1 or more. With beta and STORE tma, the
  *                          old C also comes through them; as much as fits is loaded while products are still being
@@ -232,10 +233,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 /* ---- the sum of the parts ---------------------------------------------------------------------------------------- */
 
 #if TWO_PASS
-/* C = alpha * (sum of the parts) + beta * C. Block (x, y) adds, of the sums that block x of each part left, the y-th
- * 128, four per lane. Each warp adds consecutive parts, with up to 16 in flight at once. Then the first warp adds the
- * warps' sums. The order is fixed, so results are bit-identical. Without the 1 in the launch bounds, the compiler would
- * save registers and keep few loads in flight. */
+/* C = alpha * (sum of the parts) + beta * C. Block (x, y) adds the y-th 128 of the sums that block x of each part left,
+ * four per lane. Each warp adds consecutive parts, with up to 16 in flight at once. Then the first warp adds the warps'
+ * sums. The order is fixed, so results are bit-identical. Without the 1 in the launch bounds, the compiler would save
+ * registers and keep few loads in flight. */
 extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS, 1)
     gemm_wgmma_finish(output *c, int m, int n, float alpha, float beta, long long ldc, int parts,
                       const float *__restrict__ sums)
@@ -264,7 +265,7 @@ extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS, 1)
 #pragma unroll 1
     for (int left = end - first; left > 0; left -= TOGETHER, from += TOGETHER * apart) {
         float v[TOGETHER][4];
-        /* Past the end, the last part is loaded again but not added: conditional loads waited for each other. */
+        /* Past the end, the last part is loaded again but not added, because conditional loads wait for each other. */
 #pragma unroll
         for (int i = 0; i < TOGETHER; i++)
             asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"

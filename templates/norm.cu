@@ -11,7 +11,7 @@
  *                        longer than ROW_THREADS * HELD use `again`
  *     METHOD again       the row is read a second time, mostly from the caches
  *
- * The means and sums of squared deviations of two parts are joined without cancellation (Chan, Golub and LeVeque 1979),
+ * Means and sums of squared deviations of two parts are combined without cancellation (Chan, Golub and LeVeque 1979),
  * so that one reduction suffices. Accesses are vectors of VECTOR elements if the number of columns and the addresses
  * allow it, otherwise single elements. The kernel decides at run time.
  *
@@ -44,7 +44,7 @@ namespace
 
 constexpr bool LAYER = NORM_IS == NORM_layer;
 
-/* The number of some elements, their mean, and the sum of squared deviations from it. With NORM rms, the mean is 0. */
+/* The number of elements, their mean, and their sum of squared deviations from it. With NORM rms, the mean is 0. */
 struct moments {
     float count, mean, squares;
 };

@@ -2,8 +2,8 @@
  * prefix_sum.cu: y[i] = x[0] + ... + x[i] for n floats, n up to 2^40, in one pass over memory with decoupled
  * look-back (Merrill and Garland 2016).
  *
- * Bound by memory: every float is read once and written once. A block takes the next tile of BLOCK_SIZE * ITEMS floats
- * by a ticket, so that all earlier tiles belong to blocks that have begun. It adds within the tile, publishes the
+ * Bound by memory: every float is read once and written once. Blocks draw tickets for tiles of BLOCK_SIZE * ITEMS
+ * floats, so that all earlier tiles belong to blocks that have started. A block adds within its tile, publishes the
  * tile's sum, and looks back over the earlier tiles until it finds one whose prefix is known:
  *
  *     tile       .. | prefix known | sum known | sum known | sum known | mine |
@@ -444,7 +444,7 @@ __device__ __forceinline__ void scan_stream(const float *x, float *y, long long 
         }
         return;
     }
-    /* this thread only waits for its own copies, because it only reads these */
+    /* this thread waits only for its own copies, because it reads only these */
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 1) : "memory");
     float sum = sum_of_stage<V>(stage);
     if (lane == 0) of_warp[0][warp] = sum;

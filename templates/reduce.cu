@@ -4,8 +4,8 @@
  * absolute value and its lowest index (iamax).
  *
  * Bound by memory: every float is read once. A good configuration keeps enough independent loads in flight. The sum of
- * 2^30 floats on an H200 reaches 4.57 TB/s at best, 4.45 or more in a quarter of 300 random configurations, and 0.09 in
- * the worst of them (one block of 64 threads per SM, one float per load).
+ * 2^30 floats on an H200 reaches 4.57 TB/s at best, 4.45 TB/s or more in a quarter of 300 random configurations, and
+ * 0.09 TB/s in the worst of them (one block of 64 threads per SM, one float per load).
  *
  * A block reads a chunk of BLOCK_SIZE * ITEMS vectors, ITEMS of them per thread, and continues with the chunk gridDim.x
  * further on:
@@ -17,8 +17,8 @@
  *                                                                          so that each load of a warp is contiguous
  *
  * The head ends at the first address that VECTOR allows (at most 3 floats; none when x is aligned). Head and tail are
- * read float by float. Any n >= 0, any 4-byte aligned x. Sums are FP32: per thread and per vector component, then by a
- * tree.
+ * read float by float. Any n >= 0, any 4-byte aligned x. Sums are in FP32: per thread and per vector component, then in
+ * a tree.
  *
  * Launches
  *
@@ -48,8 +48,8 @@
  *     ITEMS           independent loads that a thread has in flight
  *     UNROLL          pragma text before the loop over chunks: empty, _Pragma("unroll") or _Pragma("unroll n")
  *     BLOCKS_PER_SM   not a macro of this file; it sets the grid, see above. With 0 (no loop), FINISH last_block is
- *                     about 10% slower than the others, because each of 65,536 or more blocks ends with a fence and an
- *                     atomic
+ *                     about 10% slower than the other ways, because each of 65,536 or more blocks ends with a fence and
+ *                     an atomic
  *     REDUCTION       how a block adds its threads' sums: `shuffle`, warp shuffles and then one warp over the warps'
  *                     sums, or `shared`, a tree in shared memory with one barrier per level
  *     FINISH          how blocks' sums are added: `last_block`, the block that finishes last adds all
@@ -57,7 +57,7 @@
  *                     adds to the output (not nrm2 and iamax)
  *
  * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: every load, with bits collected
- * instead of added, two floats per instruction; 2 only arithmetic: the additions, of a number that is not loaded.
+ * instead of added, two floats per instruction; 2 only arithmetic: the additions, on a number that is not loaded.
  */
 
 #ifndef SWEETSPOT_VARIANT
@@ -85,7 +85,7 @@
 #define FINISH last_block
 #endif
 
-/* The tuner passes a choice as a bare identifier. These macros make it comparable in #if; an unknown one is 0. */
+/* The tuner passes a choice as a bare identifier. These macros make it usable in #if; an unknown choice becomes 0. */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define REDUCE_sum 1
@@ -167,7 +167,7 @@ __device__ __forceinline__ total from_lane_above(total mine, int distance)
     return other;
 }
 
-/* Adds one more element to a sum; y is that of the second vector. */
+/* Adds one more element to a sum; y is the second vector's element. */
 __device__ __forceinline__ float add(float sum, float x, float y)
 {
 #if REDUCE_IS == REDUCE_nrm2

@@ -7,8 +7,8 @@
  *                                                               vectors' components are kept apart
  *
  * A vector is VECTOR floats if the leading dimension and the matrix are aligned to it, otherwise one float. The kernel
- * decides at run time. Sums are FP32, in a fixed order. Within a warp they are joined by shuffles, between the warps of
- * a row in shared memory.
+ * decides at run time. Sums are in FP32, in a fixed order. Within a warp they are added with shuffles, between the
+ * warps of a row in shared memory.
  *
  * Launch      row_sums (const float *a, float *sums, int rows, int cols)
  *     grid    ceil_div(rows, ROWS_PER_BLOCK);   block  ROW_THREADS * ROWS_PER_BLOCK

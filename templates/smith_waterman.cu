@@ -18,7 +18,7 @@
  * other. It raises no score, so that the loop needs no special case.
  *
  *     ARITHMETIC plain    32-bit integers, C++ max (for sm_90 the compiler may still use DPX instructions)
- *     ARITHMETIC dpx      32-bit integers by Hopper's DPX intrinsics: max(a + b, c) and max(a, b, c) in one
+ *     ARITHMETIC dpx      32-bit integers with Hopper's DPX intrinsics: max(a + b, c) and max(a, b, c) in one
  *                         instruction; emulated below sm_90
  *     ARITHMETIC pairs    two pairs of sequences in the halves of 32-bit words, DPX on 16 bits: scores must stay below
  *                         16384
@@ -29,7 +29,7 @@
  * results per cycle and SM, against 119 FP16 additions). So the number of instructions per cell decides:
  *
  *     plain, dpx          E, F, and H = max(diagonal + s, E, F, 0), whose addition the compiler may move to another
- *                         unit. The best score takes half an instruction per cell, by maxima of three values
+ *                         unit. The best score takes half an instruction per cell, with maxima of three values
  *     pairs               E, F, H, and max(E, F, 0). Everything has open added, so that nothing is negative. One 32-bit
  *                         subtraction then serves both halves (MINUS selects its instruction)
  *     halves              E, F and H = max(diagonal + s, E, F), with both additions on the FP16 unit. Read as FP16, the
@@ -46,7 +46,7 @@
  * Launches
  *     smith_waterman        (const signed char *a, const signed char *b, int *score, uint2 *above, int count,
  *                            int length_a, int length_b)
- *         grid  ceil_div(ceil_div(count, EACH) * GROUP, BLOCK_SIZE), EACH is 2 for pairs and halves, otherwise 1
+ *         grid  ceil_div(ceil_div(count, EACH) * GROUP, BLOCK_SIZE); EACH is 2 for pairs and halves, otherwise 1
  *         block BLOCK_SIZE
  *         above: grid * BLOCK_SIZE / GROUP * length_b elements
  *

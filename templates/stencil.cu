@@ -19,7 +19,7 @@
  *
  *     STAGING shared   the block first copies its part of x to shared memory, with rows PADDING floats longer than
  *                      needed, COPY floats at a time
- *     STAGING async    the same by asynchronous copies, which bypass the registers
+ *     STAGING async    the same with asynchronous copies, which bypass the registers
  *     STAGING none     threads read x itself, so from the L1; with READ_ONLY 1 through the read-only path
  *
  * If rows of x or y are not aligned to vectors, global memory is accessed float by float.

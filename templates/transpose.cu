@@ -44,9 +44,9 @@
  *     LOAD                   `plain`, `streaming` (ld.global.cs) or `ahead` (ld.global.L2::256B: on a miss the L2
  *                            fetches 256 bytes)
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the same, because the only
- * arithmetic in a transposition is that of addresses; 2 only that arithmetic and shared memory: no load, and stores
- * under a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the same, because a
+ * transposition computes only addresses; 2 only address arithmetic and shared memory: no load, and stores under a
+ * condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

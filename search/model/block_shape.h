@@ -11,8 +11,8 @@
 
 #include "search/space/space.h"
 
-// The most sides of a block (in threads) and of a thread's tile (in elements). If more parameters match, they mean
-// something else.
+// The largest number of sides of a block (in threads) or of a thread's tile (in elements). If more parameters match,
+// they mean something else.
 enum { SHAPE_SIDES = 3 };
 
 struct shape {
@@ -25,6 +25,6 @@ struct block_shape {
 };
 
 void block_shape_init(struct block_shape *, const struct space *);
-// Roughly how many e-folds slower than the best a configuration is expected to be because of its block. 0: an ordinary
-// block.
+// Roughly how many e-folds slower than the best configuration this one is expected to be because of its block; 0 for an
+// ordinary block.
 double block_shape_doubt(const struct block_shape *, const uint16_t *config);

@@ -10,8 +10,8 @@ static double number_of(const struct parameter *p, size_t i)
     return p->kind == PARAMETER_INT ? (double)p->values[i] : (double)i;
 }
 
-// How well a size is aligned. Half of the score is how often two divides it, the other half whether it is a power of
-// two.
+// How well a size is aligned. Half of the score is how often it is divisible by two, the other half whether it is a
+// power of two.
 static double alignment(int64_t value)
 {
     if (value == 0) return 0;

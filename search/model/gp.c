@@ -21,7 +21,7 @@ struct gp {
     float *turned;                           // dimensions x room: the same points, dimension by dimension
     double *theta;                           // log length scales, log signal variance, log noise variance
     double *factor;                          // U, room x room
-    size_t factored;                         // points that it includes
+    size_t factored;                         // points that the factor includes
     double *weights;                         // K^-1 y
     double *column;                          // room
     struct gp_metric metric;
@@ -226,7 +226,7 @@ static void invert(struct gp *g, double *out, double *inverse, size_t n)
     }
 }
 
-// After a change of the hyperparameters.
+// Recomputes the factor after a change of the hyperparameters; the pool is then out of date.
 static void refactorise(struct gp *g)
 {
     factorise(g, g->count, NULL);

@@ -3,8 +3,8 @@
 // quadratic kernels (alpha 1) over single dimensions with the same scales, so that the effect of each parameter by
 // itself is learnt from few points (additive kernels: Duvenaud, Nickisch and Rasmussen 2011). Ordinal dimensions run
 // from 0 to 1; nominal ones are only compared for equality (a distance of 0 or 1). Times as a function of tuning
-// parameters are rough: 3/2 did clearly better than 5/2 and 1/2. Meant for a few hundred points: adding one costs n^2,
-// a fitting step n^3, a mean n, a variance n^2.
+// parameters are rough: a Matérn 3/2 kernel did clearly better than 5/2 and 1/2. It is meant for a few hundred points:
+// with n points, adding one costs n^2, a fitting step n^3, a mean n, and a variance n^2.
 #pragma once
 
 #include <stddef.h>
@@ -23,18 +23,18 @@ void gp_add(struct gp *, const float *point); // copies; there must be room
 // and noise, from their current values, using the first `most` points. Targets (one per point) should have mean 0 and
 // variance near 1.
 void gp_fit(struct gp *, const double *targets, int steps, size_t most);
-// The same, one step at a time: gp_fit_begin, then one gp_fit_step for each step of gp_fit. From then on, only the
-// hyperparameters of the process are usable (gp_theta).
+// The same, one step at a time: call gp_fit_begin, then gp_fit_step once for each step of gp_fit. From then on, only
+// the hyperparameters of the process are usable (gp_theta).
 void gp_fit_begin(struct gp *);
 void gp_fit_step(struct gp *, const double *targets, size_t most);
 // The hyperparameters: the logarithms of one length scale per dimension, of the signal's variance, and of the noise
 // variance (dimensions + 2 numbers; borrowed). gp_set_theta applies them to the present points and to all later ones.
 const double *gp_theta(const struct gp *);
 void gp_set_theta(struct gp *, const double *theta);
-// Conditions the process on these targets, one for each point, including those added since.
+// Conditions the process on these targets, one for each point, including the points added since the last call.
 void gp_condition(struct gp *, const double *targets);
-// Includes the points added since, with the targets that the process expects there: means do not change, variances
-// fall.
+// Includes the points added since then, with the targets that the process expects there. The means do not change, and
+// the variances fall.
 void gp_add_fantasy(struct gp *);
 
 // A pool of candidates whose means and variances are needed repeatedly. The effect of a new point is computed once, so
@@ -49,15 +49,15 @@ void gp_pool_moments(struct gp *, double *mean, double *variance);
 void gp_means(const struct gp *, const float *points, size_t count, double *mean, double *bound);
 // The function's variance (without noise) at one point.
 double gp_variance(struct gp *, const float *point);
-// Predicts the function at `count` (at least 1) of the points, given by number in ascending order, from the targets of
-// all other points: its means and variances there.
+// Predicts the function at `count` (at least 1) of the points, given by their numbers in ascending order, from the
+// targets of all other points. Writes its means and variances at these points.
 void gp_without(const struct gp *, const size_t *numbers, size_t count, const double *targets, double *mean,
                 double *variance);
 
 // The gradient that gp_fit follows, for the first `count` points (borrowed until the next call). It is the derivative
-// by theta of the log posterior
+// of the log posterior with respect to theta
 //   -(y' K^-1 y + log det K) / 2 - sum over i of (theta_i - c_i)^2 / (2 v_i)
-// with c = log(ordinal) / 2 for the scales of ordinal dimensions (0 if there are none), 0.5 more for nominal ones, 0
-// for the signal, and log(0.001) for the noise; v is 2.25 for the noise and 1 for all others. K has signal + noise +
-// 1e-6 on its diagonal.
+// with c = log(ordinal) / 2 for the scales of ordinal dimensions (0 if there are none), 0.5 more for nominal
+// dimensions, 0 for the signal, and log(0.001) for the noise; v is 2.25 for the noise and otherwise 1. K has signal +
+// noise + 1e-6 on its diagonal.
 const double *gp_gradient(struct gp *, const double *targets, size_t count);

@@ -1,4 +1,4 @@
-// See gp_loops.h. Inner loops contain no sums, because the compiler may not reorder them and so could not vectorise the
+// See gp_loops.h. Inner loops contain no sums, because the compiler may not reorder sums and so could not vectorise the
 // loops.
 #include "search/model/gp_loops.h"
 
@@ -15,7 +15,7 @@
 
 enum { BLOCK = 64 }; // points whose sums stay in the cache
 
-// Squared distances are limited to this one, where the product part is 1e-22.
+// Squared distances are limited to this value, where the product part is 1e-22.
 static const float farthest = 1000;
 
 // The additive part's share of the signal.
@@ -92,7 +92,7 @@ void gp_relate_chunk(const struct gp_metric *g, const float *point, const float 
             alone[i] += 1 / (1 + q);
         }
     }
-    // Two loops each, because the compiler would put branches into a combined one.
+    // Two loops each, because the compiler would put branches into a combined loop.
     for (; m + 4 <= d; m += 4) {
         const float *a = points + m * GP_CHUNK, *b = a + GP_CHUNK, *c = b + GP_CHUNK, *e = c + GP_CHUNK;
         float p0 = point[m], p1 = point[m + 1], p2 = point[m + 2], p3 = point[m + 3];

@@ -1,6 +1,6 @@
 // The inner loops of the Gaussian process (gp.c), which take nearly all of its time. They process many points at once,
 // coordinate by coordinate. They are compiled for several instruction sets, and the best one for the processor is
-// chosen when the program starts. All versions compute every element by the same operations in the same order, so
+// chosen when the program starts. All versions compute every element with the same operations in the same order, so
 // results do not depend on the processor.
 #pragma once
 
@@ -22,16 +22,16 @@ void gp_relate(const struct gp_metric *, const float *point, const float *points
                double *kernel, double *fall);
 // The same in single precision for GP_CHUNK points, which is also their stride.
 void gp_relate_chunk(const struct gp_metric *, const float *point, const float *points, float *kernel);
-// For GP_CHUNK points, adds weight * kernel to the mean, and keeps the largest kernel in `most`.
+// For GP_CHUNK points, adds weight * kernel to the mean, and keeps the largest kernel value in `most`.
 void gp_gather_chunk(const float *kernel, double weight, double *mean, double *most);
-// Adds weights[j] times the derivative of the kernel between `point` and point j, by the logarithm of length scale m,
-// to slopes[m * stride + j]. `fall` is the result of gp_relate.
+// Adds weights[j] times the derivative of the kernel between `point` and point j, with respect to the logarithm of
+// length scale m, to slopes[m * stride + j]. `fall` is the result of gp_relate.
 void gp_add_slopes(const struct gp_metric *, const float *point, const float *points, size_t stride, size_t count,
                    const double *weights, const double *fall, double *slopes);
 
 // row -= the sum over k of factors[k] times row k of `others`, in the order of k.
 void gp_eliminate(double *row, size_t width, const double *others, size_t stride, const double *factors, size_t count);
-// The same for `row_count` rows of GP_CHUNK elements, where row j has the factors from factors[j * stride] on.
+// The same for `row_count` rows of GP_CHUNK elements, where the factors of row j begin at factors[j * stride].
 void gp_eliminate_chunk(float *rows, size_t row_count, const float *others, const float *factors, size_t stride,
                         size_t count);
 // x = U'^-1 x for the first n rows of the upper triangle U.

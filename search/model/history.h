@@ -1,5 +1,5 @@
-// What a strategy knows about a space: each configuration that was proposed or reported appears once, with its result.
-// A hash table over rows, which are numbered in order of arrival; memory grows with the number of rows.
+// A strategy's knowledge about a space: each configuration that was proposed or reported appears once, with its result.
+// It is a hash table over rows, which are numbered in order of arrival; memory grows with the number of rows.
 #pragma once
 
 #include "search/space/space.h"
@@ -8,7 +8,7 @@
 // The result of a configuration. Only OUTCOME_OK and OUTCOME_SLOW have an objective.
 enum outcome {
     OUTCOME_OK,      // measured and verified; objective is valid
-    OUTCOME_SLOW,    // cut off, being far worse than the best: objective is one short, less accurate sample
+    OUTCOME_SLOW,    // cut off because it is far worse than the best: objective is one short, less accurate sample
     OUTCOME_PRUNED,  // compiled, but cannot launch or was not worth launching (known without running it)
     OUTCOME_INVALID, // did not compile, crashed, wrong result, timeout...: infeasible
 };
@@ -17,7 +17,8 @@ struct observation {
     const uint16_t *config; // space_parameter_count indices; borrowed during the call
     enum outcome outcome;
     double objective; // lower is better (seconds); NaN unless OK or SLOW
-    // One per criterion if there are several (NaN: none for that criterion). NULL: `objective` counts for each.
+    // One per criterion if there are several (NaN: no value for that criterion). NULL: `objective` counts for every
+    // criterion.
     const double *objectives;
 };
 
@@ -43,7 +44,7 @@ void history_release(struct history *);
 
 int64_t history_find(const struct history *, const uint16_t *config); // its row, or -1
 size_t history_propose(struct history *, const uint16_t *config); // a new pending row; the configuration must be new
-void history_forget(struct history *, const uint16_t *config);    // a pending row; does nothing for any other
+void history_forget(struct history *, const uint16_t *config);    // a pending row; does nothing for other rows
 // Takes a result for a row or a new configuration; a second result replaces the first. Returns the row.
 size_t history_tell(struct history *, const struct observation *);
 static inline const uint16_t *history_config(const struct history *h, size_t row)
@@ -54,5 +55,5 @@ static inline const uint16_t *history_config(const struct history *h, size_t row
 // The score by which rows are ranked, lower is better: the objective, or +infinity for a failure.
 double history_score(const struct history *, size_t row);
 
-// Draws a valid configuration without a row, uniformly. False if there is none.
+// Draws a valid configuration without a row, uniformly. Returns false if there is none.
 bool history_sample_new(const struct history *, struct random *, uint16_t *config);

@@ -1,4 +1,4 @@
-// The fewest kernels that are good enough on every problem.
+// Finds the smallest set of kernels that is good enough on every problem.
 //
 // Given the times of candidates on problems, a candidate covers a problem if it takes at most (1 + regret) times the
 // problem's shortest time among all candidates. The result is a smallest set of candidates that together cover every
@@ -17,18 +17,18 @@ enum { KERNEL_SET_MAX_PROBLEMS = 64, KERNEL_SET_MAX_CHOSEN = 64 };
 
 struct kernel_set {
     size_t count;                           // kernels chosen
-    size_t chosen[KERNEL_SET_MAX_CHOSEN];   // candidates; the one used for most problems first
+    size_t chosen[KERNEL_SET_MAX_CHOSEN];   // candidates, beginning with the one used for most problems
     size_t kernel[KERNEL_SET_MAX_PROBLEMS]; // by problem: index into chosen
-    double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the shortest of all, minus 1;
+    double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the shortest time, minus 1;
                                             // INFINITY if no chosen kernel supports it
     double best[KERNEL_SET_MAX_PROBLEMS];   // by problem: the shortest time, s
-    double worst, worst_holdout;            // the largest regret; the same for held-back problems, NaN if none
+    double worst, worst_holdout;            // the largest regret; the same for held-back problems (NaN: none)
     bool exact;                             // no smaller cover exists
 };
 
 struct kernel_times {
     size_t candidates, problems, size_count;
-    const double *times;  // [candidate * problems + problem], s; NaN if a candidate has none
+    const double *times;  // [candidate * problems + problem], s; NaN if a candidate was not timed
     const bool *holdout;  // by problem
     const int64_t *sizes; // [problem * size_count + i]: for distances between problems
     // [candidate * problems + problem], all > 0: a candidate's times on two problems are expected to be in this
@@ -36,7 +36,7 @@ struct kernel_times {
     const double *relative_times;
 };
 
-// -1 if some problem has no time at all.
+// Returns -1 if some problem has no time at all.
 int kernel_set_find(const struct kernel_times *, double regret, struct kernel_set *out);
 
 // Returns the index into `kernels` of the candidate that is expected to be the fastest on a problem, judging by their

@@ -41,7 +41,7 @@ double slowdown_of(double objective, double best)
 
 struct weighed_row {
     double slowdown;
-    uint64_t tie; // a hash: orders configurations of equal expectation independently of their parameters
+    uint64_t tie; // a hash: orders configurations with equal expectations independently of their parameters
     size_t at;
 };
 
@@ -59,8 +59,8 @@ static uint64_t tie_of(uint64_t at)
     return at ^ (at >> 27);
 }
 
-// The rows in the order of their slowdowns. Failed rows count as only somewhat worse than average, because they may
-// have failed for a reason that does not apply here. NULL if none has an objective.
+// Returns the rows, sorted by slowdown. Failed rows count as only somewhat worse than average, because they may have
+// failed for a reason that does not apply here. Returns NULL if no row has an objective.
 static struct weighed_row *rank_rows(const struct prior_rows *rows)
 {
     double best = INFINITY, sum = 0, squares = 0;
@@ -275,7 +275,7 @@ double prior_weights_expected(const struct prior_weights *t, const float *featur
     return sum;
 }
 
-// The log-likelihood of the results with these weights.
+// The log-likelihood of the results, given these weights.
 static double evidence(const struct prior_weights *t, const float *features, const double *slowdowns, size_t count)
 {
     double sum = 0, squares = 0;

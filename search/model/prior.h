@@ -2,8 +2,8 @@
 // space, based on a recording of the same kernel for another device, size or data type.
 //
 // Its rows are configurations of this space (the reader of the recording matches names and values) with their results
-// there. Trees (trees.h) are grown on them once; the prior also keeps the list of the configurations that they
-// expect to be best. After that, a prior is constant, and many strategies may read it.
+// in the recording. Trees (trees.h) are grown on them once; the prior also keeps the list of the configurations that
+// they expect to be best. After that, a prior is constant, and many strategies may read it.
 //
 // Costs are slowdowns: e-folds above the recording's best time, compressed as the model compresses its targets
 // (slowdown_of). The ratio of a configuration to the best tends to be similar on other devices.
@@ -19,14 +19,14 @@ enum { PRIOR_MOST = 8 }; // the most priors that a search may have
 
 struct prior_rows {
     size_t count;
-    const uint16_t *configs;  // one after another; need not be valid here
-    const double *objectives; // in any unit, lower is better; NaN: failed there
+    const uint16_t *configs;  // one after another; need not be valid in this space
+    const double *objectives; // in any unit, lower is better; NaN: the configuration failed
     const bool *known;        // by parameter: false if the rows lack it
 };
 
 struct prior;
 
-// Copies the rows. NULL if no row has an objective.
+// Copies the rows. Returns NULL if no row has an objective.
 struct prior *prior_new(const struct space *, const struct prior_rows *);
 void prior_free(struct prior *);
 
@@ -35,8 +35,8 @@ double prior_slowdown(const struct prior *, const uint16_t *config);
 // How useful the prior may be, from 0 to 1: the square of the share of the parameters that vary in its rows, reduced if
 // trees grown on half of its rows predict the other half badly. 0 if its results look random.
 double prior_informativeness(const struct prior *);
-// The configuration of this space at position `rank` (from 0) in the list of those expected to be best. False at the
-// end of the list.
+// The configuration of this space at position `rank` (from 0) in the list of the configurations expected to be best.
+// Returns false at the end of the list.
 bool prior_best(const struct prior *, size_t rank, uint16_t *config);
 
 // How far a time is above the best, in e-folds. Large values are compressed, because the exact time of a bad
@@ -47,16 +47,16 @@ double slowdown_of(double objective, double best);
 // weights found here are between 0 and 1.
 //
 // The weights are averages over a few hypotheses, each weighted by how likely it makes the results (Bayesian model
-// averaging): that no prior is informative, that one of them is right, with full or half weight, or that their mean is.
-// A result is modelled as the hypothesis's expectation plus a constant plus an error of unknown size (Student's t). A
-// misleading prior makes the errors larger than no prior would, and is dropped after some ten results. While it is more
-// likely than not that no prior is informative, all weights are 0. The initial probability that a prior is informative
-// follows from prior_informativeness.
+// averaging): that no prior is informative; that one of them is correct, with full or half weight; or that their mean
+// is correct. A result is modelled as the hypothesis's expectation plus a constant plus an error of unknown size
+// (Student's t). A misleading prior makes the errors larger than no prior would, and is dropped after some ten results.
+// While it is more likely than not that no prior is informative, all weights are 0. The initial probability that a
+// prior is informative follows from prior_informativeness.
 struct prior_weights {
     size_t count;
     const struct prior *const *priors; // borrowed
     double weights[PRIOR_MOST];
-    double useful[PRIOR_MOST]; // probability that it is informative, before anything is measured
+    double useful[PRIOR_MOST]; // probability that the prior is informative, before anything is measured
     double none;               // probability that no prior is informative
 };
 

@@ -1,9 +1,9 @@
 // When to end a search before its budget is spent, and why searches end.
 //
 //   target     an objective that is good enough is reached
-//   ceiling    a share of the measured ceiling is reached: the caller turns it into a target once it knows the ceiling
-//   until      the gain that stop_outlook expects from doubling the evaluations is less than this share. Not before
-//              STOP_LEAST evaluations.
+//   ceiling    a share of the measured ceiling is reached: the caller makes it a target once it knows the ceiling
+//   until      the gain that stop_outlook expects from doubling the evaluations is less than this share. Applies
+//              from STOP_LEAST evaluations on.
 #pragma once
 
 #include <stdbool.h>
@@ -15,13 +15,13 @@ enum { STOP_LEAST = 60 };
 // Why a search ended.
 enum search_end {
     SEARCH_GOES_ON,
-    SEARCH_TARGET, // by a rule
+    SEARCH_TARGET, // ended by a rule
     SEARCH_UNTIL,
-    SEARCH_INTERRUPTED, // this and all following: by the caller
+    SEARCH_INTERRUPTED, // this and all following: ended by the caller
     SEARCH_TIME_UP,
     SEARCH_EVALUATIONS_USED,
     SEARCH_EXHAUSTED,    // the strategy has nothing more to propose
-    SEARCH_NO_PROPOSALS, // it proposes nothing, although there are configurations left
+    SEARCH_NO_PROPOSALS, // the strategy proposes nothing, although there are configurations left
     SEARCH_NOT_WANTED,   // only a final was wanted
 };
 const char *search_end_text(enum search_end); // "time is up", for the log and the store; "" while it continues
@@ -32,8 +32,8 @@ struct stop_rules {
     double until;   // relative; 0: no such rule
 };
 
-// Reads "1%" or "0.01" into `until`, "95% of ceiling" into `ceiling`, or "330us" into `target`; the others are set to
-// 0. False if the text is none of these.
+// Reads "1%" or "0.01" into `until`, "95% of ceiling" into `ceiling`, or "330us" into `target`; the other rules are set
+// to 0. Returns false if the text has none of these forms.
 bool stop_read_until(const char *text, struct stop_rules *);
 
 // The expected benefit of more evaluations, judged by how the best has improved so far.
@@ -47,7 +47,7 @@ struct stop {
     double best; // INFINITY before the first valid result
     uint64_t evaluations;
     double *trace;   // best after each evaluation
-    double expected; // with the rule `until`: the gain from as many again, computed at `expected_at` evaluations
+    double expected; // with the rule `until`: the gain from doubling the evaluations, computed at `expected_at`
     uint64_t expected_at;
 };
 

@@ -9,11 +9,11 @@
 
 enum {
     MAX_ROWS = 220,    // rows learnt at a fit; a longer history is sampled
-    AWAITED_ROWS = 32, // of these that may be awaited; more awaited rows are added to them
+    AWAITED_ROWS = 32, // how many of these may be awaited; more awaited rows are learnt in addition
     AWAITED_MOST = 512,
     SPARE_ROWS = 40,   // rows that may be added before the next fit
     BATCH = 8,         // results are learnt in batches of an eighth of the outstanding proposals
-    BATCH_WIDE = 128,  // with more proposals outstanding, that share grows in proportion to them
+    BATCH_WIDE = 128,  // with more proposals outstanding, that share grows in proportion to their number
     SMALL_BATCH = 4,   // a ranking learns first if a batch has at most this many results
     FIT_BATCH = 8,     // batches between fits, once fits change little
     BEST_ROWS = 60,    // from a longer history: this many of the best, the rest at random
@@ -21,8 +21,8 @@ enum {
     TOP = 5,           // rows whose neighbours are candidates
     POOL = 4000,       // random candidates; spaces up to this size are searched completely
     PARTS = 2,         // parts in which candidates are drawn if they serve several proposals
-    KEPT = 512,        // candidates kept of each part
-    SPREAD_FROM = 150, // results; before that, a fit is cheap and made all at once
+    KEPT = 512,        // candidates kept from each part
+    SPREAD_FROM = 150, // results; with fewer, a fit is cheap and made all at once
     STEPS = 5,         // steps of a fit; the first has FIRST_STEPS
     FIRST_STEPS = 20,
     MAX_NEIGHBOURS = 2000,
@@ -96,9 +96,9 @@ static double improvement_expected(double best, double mean, double variance)
     return deviation * (z * 0.5 * erfc(-z * 0.7071067811865476) + 0.3989422804014327 * exp(-0.5 * z * z));
 }
 
-// An upper bound on the expected improvement that avoids exp and erfc, which are most of the cost. With t = -z > 0, the
-// improvement is at most deviation phi(t) / (1 + t^2) (Mills's ratio: Gordon 1941), and e^x is at least the first terms
-// of its series.
+// An upper bound on the expected improvement that avoids exp and erfc, which account for most of the cost. With t = -z
+// > 0, the improvement is at most deviation phi(t) / (1 + t^2) (Mills's ratio: Gordon 1941), and e^x is at least the
+// first terms of its series.
 static double improvement_most(double best, double mean, double variance)
 {
     double deviation = caution * sqrt(fmax(variance, 1e-12)), t = (mean - best) / deviation, x = 0.5 * t * t;
@@ -130,7 +130,7 @@ static int compare_scored(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-// The most rows that are learnt at a fit.
+// The largest number of rows that are learnt at a fit.
 static size_t most_rows(const struct surrogate *s)
 {
     size_t pending = smaller_of(s->history->pending, AWAITED_MOST);
@@ -148,7 +148,7 @@ static void add_all_rows(struct surrogate *s)
 }
 
 // For a history that is too long: the best rows and a sample of the others, in random order, because the
-// hyperparameters are fitted to the first ones. The best ones resemble each other. If the model were fitted only to
+// hyperparameters are fitted to the first ones. The best rows resemble each other. If the model were fitted only to
 // them, it would be far too sure about regions that it knows nothing about, and the search would not move.
 static void choose_rows(struct surrogate *s, struct random *rng)
 {
@@ -215,7 +215,7 @@ static void find_slowdowns(struct surrogate *s)
         if (!is_awaited(s, i) && isnan(s->rows.targets[i])) s->rows.targets[i] = worst;
 }
 
-// Computes the standardised targets of all rows, and that of the best one. Awaited rows get 0, the mean.
+// Computes the standardised targets of all rows and of the best row. Awaited rows get 0, the mean.
 static void find_targets(struct surrogate *s)
 {
     double sum = 0, squares = 0;
@@ -325,7 +325,7 @@ static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng
     s->pool.parts = used_again ? s->pool.parts + 1 : PARTS;
 }
 
-// How many results are learnt at once. With more proposals outstanding, learning costs more and results come faster.
+// How many results are learnt at once. With more proposals outstanding, learning costs more and results arrive faster.
 static size_t batch_of(const struct surrogate *s)
 {
     size_t pending = smaller_of(s->history->pending, AWAITED_MOST), batch = larger_of(pending / BATCH, 1);
@@ -450,7 +450,7 @@ void surrogate_await(struct surrogate *s)
 
 // Proposing ------------------------------------------------------------------------------------------
 
-// Returns the best of the candidates, with its acquisition and variance, or -1 if none is better than `*acquisition`.
+// Returns the best candidate, with its acquisition and variance, or -1 if no candidate is better than `*acquisition`.
 // Exact variances are computed only if the bounds do not decide, and serve as bounds for the next proposal.
 static int64_t best_candidate(struct surrogate *s, double *acquisition, double *variance)
 {
@@ -500,7 +500,7 @@ static void rate_neighbours(struct surrogate *s)
 {
     size_t d = s->encoding.count, kept = 0;
     s->candidates.count = 0;
-    if (space_size(s->space) <= POOL) return; // all of it is in the pool
+    if (space_size(s->space) <= POOL) return; // the whole space is in the pool
     add_best_neighbours(s);
     for (size_t i = 0; i < s->candidates.count; i++) {
         uint16_t *config = s->candidates.configs + i * s->width;

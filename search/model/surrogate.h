@@ -26,7 +26,7 @@ struct surrogate {
         float *points; // encoded
         double *targets;
         float *features;          // by row, then by prior
-        double *awaited_variance; // of an awaited row, whose target is an expectation: predicted from the measured rows
+        double *awaited_variance; // of an awaited row's target, which is an expectation from the measured rows
     } rows;
     struct {
         size_t rows;     // of the history that have been read so far
@@ -73,8 +73,8 @@ void surrogate_init(struct surrogate *, const struct space *, const struct histo
 void surrogate_release(struct surrogate *);
 
 // Brings the model up to date with the history, in which `reported` results have arrived. At least one must have been
-// measured. If many proposals are outstanding, it waits for several results, because a single one then says little, and
-// one update serves several proposals.
+// measured. If many proposals are outstanding, it waits for several results, because a single result then changes
+// little, and one update serves several proposals.
 void surrogate_learn(struct surrogate *, size_t reported, struct random *);
 // Whether a ranking may skip learning: results are learnt in large batches, the model knows all rows, and fewer than
 // two batches of results have arrived since it last learnt.

@@ -1,5 +1,5 @@
 // Extremely randomised trees (Geurts, Ernst and Wehenkel 2006): an ensemble of trees, each grown on all points with the
-// best of some random splits at every node. With targets 0 and 1 the mean is the chance of a 1.
+// best of some random splits at every node. With targets 0 and 1, the mean is the probability of a 1.
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +10,7 @@ struct trees;
 
 struct trees *trees_new(size_t dimensions, size_t tree_count);
 void trees_free(struct trees *);
-// `points`: count rows of `dimensions`.
+// `points`: `count` rows with `dimensions` elements each.
 void trees_grow(struct trees *, const float *points, const double *targets, size_t count, struct random *);
-// Mean over the trees of the leaf's mean.
+// The mean, over all trees, of the mean of the leaf that contains the point.
 double trees_mean(const struct trees *, const float *point);

@@ -67,8 +67,8 @@ static const struct {
     {"=", "for equality write '=='"},
 };
 
-// The advice for the word or the sign at a place of the text, or "" if there is none. The parser may already have read
-// half of the sign.
+// The advice for the word or the sign at this position of the text, or "" if there is none. The parser may already have
+// read half of the sign.
 static const char *foreign_at(const char *text, size_t where)
 {
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
@@ -280,7 +280,7 @@ static int parse_primary(struct parser *p)
 static const struct expr_operator signs[] = {
     {"-", 0, OP_NEGATE}, {"~", 0, OP_INVERT}, {"!", 0, OP_NOT}, {"+", 0, OP_CONSTANT}, {0}};
 
-// The row for the current token, the last one if there is none.
+// The row for the current token, or the last row if there is none.
 static const struct expr_operator *find_operator(const struct parser *p, const struct expr_operator *o)
 {
     while (o->sign && !is_sign(p, o->sign)) o++;

@@ -16,11 +16,11 @@
 
 #include "tuner/base/error.h"
 
-// Expressions compute with integers: one that uses a name whose values have decimals (EXPR_REAL) is refused.
+// Expressions compute with integers: an expression that uses a name whose values have decimals (EXPR_REAL) is rejected.
 enum expr_type { EXPR_INT, EXPR_STRING, EXPR_REAL };
 
 // The names that expressions may use. Slot i of the value array belongs to name i. The value of a name of type
-// EXPR_STRING is the id that symbols_intern() gave to its text. symbols_add adds to it.
+// EXPR_STRING is the id that symbols_intern() gave to the string. symbols_add adds a name.
 struct symbols;
 
 struct symbols *symbols_new(void);

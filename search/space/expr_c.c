@@ -99,7 +99,7 @@ static int write_node(struct writer *w, int index, bool outermost)
         bool string = n->op == OP_TEXT || (n->op == OP_NAME && symbols_type(w->expr->symbols, n->slot) == EXPR_STRING);
         if (string) return error_set(w->err, "a string cannot be written as C: '%s'", w->expr->text);
         char digits[32];
-        // A literal beyond 2^31 needs the suffix only in C90, but a header may be read by any compiler.
+        // A literal beyond 2^31 needs the suffix only in C90, but any compiler may read a header.
         snprintf(digits, sizeof digits, value < 0 && !outermost ? "(%" PRId64 "%s)" : "%" PRId64 "%s", value,
                  w->prefix && (value > INT32_MAX || value < -INT32_MAX) ? "LL" : "");
         text_add(&w->out, "%s", digits);

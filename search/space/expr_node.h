@@ -61,7 +61,7 @@ struct expr_node {
 struct expr {
     char *text;
     struct symbols *symbols;
-    struct expr_node *nodes; // operands before their users; the last one is the root
+    struct expr_node *nodes; // operands before their users; the last node is the root
     int count;
     int *slots;
     size_t slot_count;
@@ -79,7 +79,7 @@ enum expr_failure {
 int expr_arity(enum expr_op op);
 int expr_compare_ints(const void *, const void *); // for qsort
 
-// Applies a strict operation (neither a leaf nor a lazy one) to values; b is ignored if it has one operand.
+// Applies a strict operation (neither a leaf nor a lazy one) to values; b is ignored if the operation has one operand.
 enum expr_failure expr_apply(enum expr_op op, int64_t a, int64_t b, int64_t *result);
 const char *expr_failure_text(enum expr_failure);
 

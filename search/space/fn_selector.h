@@ -34,8 +34,8 @@ FN_FUNCTION double FN(relative_time)(double work, double blocks, double at_once)
 
 // The state of selecting the kernel that is expected to be the fastest on a problem. The kernels are considered one
 // after another. A kernel's expected time is an average of its times on the three nearest problems that it was timed
-// on, scaled by its relative times and weighted by the inverse of the distance. On a problem that it was timed on, it
-// is the time measured there.
+// on, scaled by its relative times and weighted by the inverse of the distance. On a problem that the kernel was timed
+// on, the expected time is the measured one.
 struct FN(selection) {
     int kernel;                     // expected to be the fastest of those considered so far; -1: none
     double least;                   // its expected time, s
@@ -65,8 +65,8 @@ FN_FUNCTION void FN(selection_add)(struct FN(selection) * s, const FN_INTEGER *h
     s->seconds[k] = seconds * (relative_here / relative_there);
 }
 
-// Call this after adding all problems of a kernel. The kernel is selected if it is expected to be faster than those
-// before.
+// Call this after adding all problems of a kernel. The kernel is selected if it is expected to be faster than all
+// earlier ones.
 FN_FUNCTION void FN(selection_take)(struct FN(selection) * s, int kernel)
 {
     const int count = s->count && s->distance[0] <= 1 ? 1 : s->count;

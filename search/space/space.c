@@ -1,5 +1,5 @@
-// The parts of a search space and their texts (space.h). The index is built by space_index.c and space_build.c and
-// walked by space_walk.c.
+// The parts of a search space, and how they are written as strings (space.h). The index is built by space_index.c and
+// space_build.c and walked by space_walk.c.
 #include "search/space/space.h"
 
 #include <assert.h>
@@ -49,7 +49,7 @@ static bool is_text(enum parameter_kind kind)
     return kind == PARAMETER_STRING || kind == PARAMETER_REAL;
 }
 
-// The text of a value; `digits` is the buffer for an integer's text.
+// A value as a string; `digits` is the buffer for an integer.
 static const char *value_text(const struct space *s, const struct parameter *p, size_t index, char digits[32])
 {
     if (is_text(p->kind)) {
@@ -247,7 +247,8 @@ char *space_text(const struct space *s, const uint16_t *config)
     return text.text ? text.text : text_copy("");
 }
 
-// The number of the value with this text, or -1. Integers are compared as such first: printing them takes longer.
+// The number of the value that is written like this, or -1. Integers are compared as numbers first, because printing
+// them takes longer.
 static int find_value(const struct space *s, const struct parameter *p, const char *text, size_t length)
 {
     long long number = strtoll(text, NULL, 10);

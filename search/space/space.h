@@ -25,7 +25,7 @@ enum parameter_kind {
     PARAMETER_INT,    // integer values, ordered as given
     PARAMETER_STRING, // no order: every other value is a neighbour
     PARAMETER_UNROLL, // 0: no pragma, 1: `#pragma unroll`, n: `#pragma unroll n`; ordered
-    PARAMETER_REAL,   // decimals, kept as texts, in numerical order
+    PARAMETER_REAL,   // decimals, kept as strings, in numerical order
 };
 
 struct parameter {
@@ -33,7 +33,7 @@ struct parameter {
     enum parameter_kind kind;
     size_t count; // number of values, at least 1
     int64_t
-        *values; // count values; for PARAMETER_STRING and PARAMETER_REAL the ids that symbols_intern gave to the texts
+        *values; // count values; for PARAMETER_STRING and PARAMETER_REAL the ids that symbols_intern gave the strings
 };
 
 struct space;
@@ -43,8 +43,8 @@ struct space;
 struct space *space_new(struct symbols *);
 void space_free(struct space *);
 
-// Adds a parameter, and its name to the symbol table. Copies its arguments. -1 with a message if there is no value, or
-// a duplicate value or name.
+// Adds a parameter, and its name to the symbol table. Copies its arguments. Returns -1 with a message if there is no
+// value, or a duplicate value or name.
 int space_add_parameter(struct space *, const char *name, enum parameter_kind kind, const int64_t *values, size_t count,
                         struct error *);
 // Sets a name that has the same value for all configurations (device limit, problem size). space_values fills its slot.
@@ -55,14 +55,14 @@ int space_add_derived(struct space *, const char *name, const char *text, struct
 // Adds a constraint: a configuration is valid if every constraint is non-zero. Returns its number, or -1.
 int space_add_constraint(struct space *, const char *text, struct error *);
 
-// Builds the index. -1 with a message if a constraint cannot be evaluated (a division by zero; the message names the
-// constraint and the configuration) or no configuration is valid (it names the constraint, or a minimal set of them,
-// that excludes all). *bad_constraint (may be NULL) gets the number of that constraint, or -1.
+// Builds the index. Returns -1 with a message if a constraint cannot be evaluated (a division by zero; the message
+// names the constraint and the configuration) or no configuration is valid (it names the constraint, or a minimal set
+// of them, that excludes all). *bad_constraint (may be NULL) gets the number of that constraint, or -1.
 int space_build(struct space *, int *bad_constraint, struct error *);
 
 // Used in place of constraints and space_build, for a recorded space: exactly the `count` given configurations are
-// valid. `configs` holds them one after another, in any order, and is copied. -1 with a message if there are none, one
-// is listed twice, or an index is out of range.
+// valid. `configs` holds them one after another, in any order, and is copied. Returns -1 with a message if there are
+// none, one is listed twice, or an index is out of range.
 int space_build_from_list(struct space *, const uint16_t *configs, size_t count, struct error *);
 
 size_t space_parameter_count(const struct space *);
@@ -77,9 +77,9 @@ uint64_t space_size(const struct space *);   // valid configurations (saturates 
 double space_removed_by(const struct space *, size_t constraint);
 
 void space_get(const struct space *, uint64_t index, uint16_t *config); // index -> configuration
-int64_t space_index(const struct space *, const uint16_t *config);      // -> index, or -1 when not valid
+int64_t space_index(const struct space *, const uint16_t *config);      // -> index, or -1 if it is not valid
 bool space_is_valid(const struct space *, const uint16_t *config);
-void space_sample(const struct space *, struct random *, uint16_t *config); // uniform over the valid ones
+void space_sample(const struct space *, struct random *, uint16_t *config); // uniform over the valid configurations
 
 // Valid configurations that differ in the value of one parameter. Writes up to `max` configurations one after another
 // and returns how many there are.
@@ -90,13 +90,13 @@ size_t space_neighbour_room(const struct space *); // an upper bound on their nu
 size_t space_repair(const struct space *, struct random *, uint16_t *config);
 
 // Fills the value array (symbols_count entries): constants, the configuration's parameters, derived names in order.
-// -1 with a message if a derived expression fails.
+// Returns -1 with a message if a derived expression fails.
 int space_values(const struct space *, const uint16_t *config, int64_t *values, struct error *);
 
-// The text of a parameter's value, "128" or "shuffle"; `digits` is the buffer for an integer's text.
+// A parameter's value as a string, "128" or "shuffle"; `digits` is the buffer for an integer.
 const char *space_value_text(const struct space *, size_t parameter, size_t value, char digits[32]);
 
-// "BLOCK_M=128,REDUCTION=shuffle": the canonical text, parameters in order; malloc'ed. space_parse reads it back; all
-// names must be present, in any order. 0, or -1 with a message.
+// "BLOCK_M=128,REDUCTION=shuffle": the canonical string, with the parameters in order; malloc'ed. space_parse reads it
+// back; all names must be present, in any order. It returns 0, or -1 with a message.
 char *space_text(const struct space *, const uint16_t *config);
 int space_parse(const struct space *, const char *text, uint16_t *config, struct error *);

@@ -225,7 +225,7 @@ static uint32_t table_intern(struct state_table *t)
     return t->count - 1;
 }
 
-// Adds all edges of one level. False if the diagram gets too large.
+// Adds all edges of one level. Returns false if the diagram gets too large.
 static bool expand_level(const struct plan *plan, int l, const struct parameter *parameter, int64_t *value,
                          const struct state_table *from, struct state_table *to, struct draft_level *draft, size_t room,
                          bool lenient)
@@ -281,8 +281,8 @@ static int find_failed(const struct plan *plan, const struct state_table *end, u
     return -1;
 }
 
-// Checks the constant roots, before the first level: false if one does not hold. *failed gets one that cannot be
-// evaluated.
+// Checks the constant roots, before the first level: false if one does not hold. *failed gets the number of a root that
+// cannot be evaluated.
 static bool constant_roots_hold(const struct plan *plan, bool lenient, int *failed)
 {
     for (size_t r = 0; r < plan->root_count; r++) {
@@ -322,7 +322,7 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
         from = to;
     }
     if (result == BUILD_FINE && from.count > 0) {
-        // A constraint that can never be evaluated is an error only if the others leave any configuration.
+        // A constraint that can never be evaluated is an error only if the other constraints leave any configuration.
         uint32_t state = 0;
         if (*failed < 0 && levels > 0) *failed = find_failed(plan, &from, &state);
         if (*failed >= 0) {

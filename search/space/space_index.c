@@ -10,8 +10,8 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-// How many configurations are valid with only these constraints, counting those on which one fails as not valid;
-// negative if the diagram would be too large.
+// How many configurations are valid with only these constraints; negative if the diagram would be too large. A
+// configuration for which a constraint cannot be evaluated counts as invalid.
 static double count_with(const struct space *s, const int *constraints, size_t count)
 {
     autorelease(diagram_release) struct diagram d;

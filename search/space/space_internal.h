@@ -1,6 +1,6 @@
-// Shared by the modules of the space: space.c (the parts and the texts), space_graph.c (the constraints as a graph),
-// space_order.c (the order of the levels), space_build.c (constraints to diagram), space_index.c (the space's index)
-// and space_walk.c (neighbours, repair, sampling).
+// Shared by the modules of the space: space.c (the parts and their strings), space_graph.c (the constraints as a
+// graph), space_order.c (the order of the levels), space_build.c (constraints to diagram), space_index.c (the space's
+// index) and space_walk.c (neighbours, repair, sampling).
 #pragma once
 
 #include "search/space/expr_node.h"
@@ -123,7 +123,7 @@ int graph_parameter(struct graph *, int parameter, double low, double high);
 // A node for `op` on existing nodes: folded, simplified, shared. With `flat`, a sum of sums or a product of products
 // becomes a single list, provided that no order of evaluation can overflow.
 int graph_operation(struct graph *, enum expr_op op, const int *operands, int count, bool flat);
-// Marks the nodes that the roots depend on, because simplification leaves unused ones.
+// Marks the nodes that the roots depend on, because simplification leaves unused nodes behind.
 void graph_mark_live(struct graph *, const int *roots, size_t count);
 
 // The graph of some constraints of a space, with one root each.

@@ -8,7 +8,7 @@
 // helps. A connected group of parameters is finished before the next one begins, so that independent groups are never
 // multiplied out.
 //
-// Narrowed ranges, partial sums and the best of all orders are needed together: without any one of them the space
+// Narrowed ranges, partial sums and the best of all orders are needed together: if any of them is missing, the space
 // hotspot (22 million configurations) has six times as many edges and takes eight times as long to build.
 #include <assert.h>
 #include <math.h>
@@ -22,7 +22,7 @@
 enum { MAX_STARTS = 12, MAX_EXACT = 16, MAX_VISITS = 10000 };
 
 // Improving the order may visit this many nodes for every edge that the diagram is estimated to have. An edge costs
-// some twenty times as much as a visit, so small spaces spend little time on an effort that only large ones need.
+// some twenty times as much as a visit, so small spaces spend little time on an effort that only large spaces need.
 static const double looks_per_edge = 1, most_looks = 3e7;
 
 struct estimate {
@@ -257,7 +257,7 @@ static void greedy_from_behind(struct estimate *e, uint64_t group, int *order, i
     }
 }
 
-// The best order by the estimate, by dynamic programming over the subsets of the group (Held and Karp 1962).
+// The best order according to the estimate, by dynamic programming over subsets of the group (Held and Karp 1962).
 static void best_of_all(struct estimate *e, uint64_t group, int *order, int count)
 {
     int parameters[MAX_EXACT];

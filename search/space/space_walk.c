@@ -42,7 +42,7 @@ int64_t space_index(const struct space *s, const uint16_t *config)
     for (int l = 0; l < s->level_count; l++) {
         int64_t e = diagram_edge(d, state, config[s->order[l]]);
         if (e < 0) return -1;
-        index += d->before[e]; // may saturate: nothing uses the numbers in a space that large
+        index += d->before[e]; // may saturate: nothing uses the numbers in such a large space
         state = d->child[e];
     }
     return (int64_t)(index & INT64_MAX);
@@ -89,7 +89,7 @@ size_t space_neighbours(const struct space *s, const uint16_t *config, uint16_t 
     uint32_t state = d->root;
     for (int l = 0; l < s->level_count && count < max; l++) {
         int64_t own = diagram_edge(d, state, config[s->order[l]]);
-        if (own < 0) break; // not a valid configuration: no neighbours past here
+        if (own < 0) break; // not a valid configuration: it has no further neighbours
         for (uint32_t e = d->begin[state]; e < d->begin[state + 1] && count < max; e++) {
             if (e == (uint32_t)own || !completes(s, config, l + 1, d->child[e])) continue;
             uint16_t *neighbour = out + count++ * width;
@@ -117,7 +117,7 @@ struct repair {
 };
 
 // Goes through the edges of a state that do not have the wanted value. The nearest comes first; a random choice, made
-// once, decides between two equally near ones. Unordered values start at a random one.
+// once, decides between two equally near edges. Unordered values start at a random edge.
 struct edge_cursor {
     uint32_t begin, end;
     int64_t left, right;

@@ -1,4 +1,4 @@
-// The symbol table of expressions (declared in expr.h): names with slots, and the texts of string values with ids.
+// The symbol table of expressions (declared in expr.h): names with slots, and string values with ids.
 #include "search/space/expr.h"
 
 #include <assert.h>
@@ -17,7 +17,7 @@ struct symbol {
 
 struct symbols {
     struct string_pool names, texts;
-    struct symbol *of_name; // by name's number
+    struct symbol *of_name; // by the name's number
     size_t room;
 };
 
@@ -35,7 +35,7 @@ void symbols_free(struct symbols *s)
     free(s);
 }
 
-// Identifiers joined by single dots.
+// Whether the name consists of identifiers separated by single dots.
 static bool is_name(const char *name)
 {
     bool start = true;

@@ -20,8 +20,8 @@ enum {
 enum { TRUST_LEAST = 4 };
 static const double trusting = 0.25, doubtful = 0.6;
 
-// Each random configuration is the one with the least doubtful block shape of this many. If it is still doubtful, its
-// distance counts less: it is multiplied by exp(-doubt_weight * doubt).
+// Each random configuration is the one with the least doubtful block shape among this many draws. If it is still
+// doubtful, its distance counts less: it is multiplied by exp(-doubt_weight * doubt).
 enum { DRAWS = 4 };
 static const double doubt_weight = 5;
 
@@ -115,7 +115,8 @@ static bool ask_far(struct strategy_state *s, uint16_t *config)
 }
 
 // Proposals before the model takes over: configurations far from each other, alternating with the priors' best unless
-// the results contradict the priors. False when the model is ready, which is earlier if the results confirm the priors.
+// the results contradict the priors. Returns false when the model is ready, which is earlier if the results confirm the
+// priors.
 static bool ask_first(struct strategy_state *s, uint16_t *config, bool *found)
 {
     struct default_search *d = s->own;

@@ -1,4 +1,4 @@
-// Every valid configuration once, in the order of the space's numbering.
+// Proposes every valid configuration once, in the order of the space's numbering.
 #include "search/strategies/strategy.h"
 
 struct exhaustive {

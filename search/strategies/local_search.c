@@ -11,7 +11,7 @@
 
 enum {
     CHANGES = 3,   // parameters changed to leave a local optimum
-    PATIENCE = 12, // local optima without a gain before it starts from a new random configuration
+    PATIENCE = 12, // local optima without a gain before the search starts from a new random configuration
 };
 
 struct local_search {
@@ -72,7 +72,7 @@ static bool local_search_ask(struct strategy_state *s, uint16_t *config)
     struct local_search *l = s->own;
     if (l->started && take_queued(s, config)) return true;
     if (l->started && s->history.pending == 0) {
-        // A local optimum. Keep the better of this one and the last one.
+        // A local optimum. Keep the better of this and the previous one.
         if (l->current_score < l->base_score) {
             memcpy(l->base, l->current, sizeof l->base);
             l->base_score = l->current_score;

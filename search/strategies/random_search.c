@@ -1,4 +1,4 @@
-// Uniform random search without repetition: the baseline of every other strategy.
+// Uniform random search without repetition: the baseline for every other strategy.
 #include "search/strategies/strategy.h"
 
 static bool random_ask(struct strategy_state *s, uint16_t *config)

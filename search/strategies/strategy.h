@@ -1,9 +1,9 @@
-// The ask/tell interface of all search strategies.
+// The ask/tell interface that all search strategies implement.
 //
 // The driver asks for proposals, several of which may be outstanding, compiles and measures them, and tells the results
-// in whatever order they arrive. A strategy is deterministic in (space, seed, sequence of asks and tells). A strategy
-// is one file with one descriptor, and one line in strategies.c; `sweetspot list strategies` then shows it. Strategies
-// use no CUDA, no files and no clock.
+// in the order in which they arrive. A strategy is deterministic in (space, seed, sequence of asks and tells). A
+// strategy is one file with one descriptor, and one line in strategies.c; `sweetspot list strategies` then shows it.
+// Strategies use no CUDA, no files and no clock.
 #pragma once
 
 #include <stdbool.h>
@@ -43,39 +43,39 @@ struct strategy_class {
     size_t state_size;                     // bytes of the strategy's own part of the state
     void (*init)(struct strategy_state *); // NULL: nothing to do
     // Writes the next configuration to evaluate, which is valid and has no row in the history. The instance then enters
-    // it there, unless the strategy already has. False: there is nothing to propose, for now (while proposals are
-    // outstanding) or for good (if none are).
+    // it there, unless the strategy has already done so. False: there is nothing to propose, for now (while proposals
+    // are outstanding) or for good (if none are).
     bool (*ask)(struct strategy_state *, uint16_t *config);
     // Receives a result, which the history has in `row`. It may be for a configuration that was never proposed (from an
     // earlier run or another job), and it may correct an earlier one. NULL: the history is enough.
     void (*tell)(struct strategy_state *, size_t row);
-    void (*release)(struct strategy_state *); // NULL: it only owns `memory`
-    // NULL: it cannot rank. Rates each of `count` configurations that wait to be measured: higher is better; below 0 a
-    // configuration is no longer worth measuring, compared with what could be proposed instead. The history forgets a
-    // proposal that will not be measured, and the strategy may propose it again.
+    void (*release)(struct strategy_state *); // NULL: the strategy owns only `memory`
+    // NULL: the strategy cannot rank. Rates each of `count` configurations that wait to be measured: higher is better;
+    // below 0 a configuration is no longer worth measuring, compared with what could be proposed instead. The history
+    // forgets a proposal that will not be measured, and the strategy may propose it again.
     void (*rank)(struct strategy_state *, const uint16_t *const *configs, size_t count, double *acquisition);
 };
 
 extern const struct strategy_class *const strategy_classes[]; // NULL-terminated, `default` first
-// Finds a strategy by name. NULL with a message that suggests the nearest name and lists all of them, or names the
-// replacement for a removed strategy.
+// Finds a strategy by name. Returns NULL with a message that suggests the nearest name and lists all of them, or names
+// the replacement for a removed strategy.
 const struct strategy_class *strategy_choose(const char *name, struct error *);
 char *strategy_names(void); // "default, trees, ..."; malloc'ed
 
 // The instance owns the state and counts the outstanding proposals. It also remembers all configurations proposed or
-// reported and skips repeated proposals, so that none is made twice even if the strategy's own code would. With several
-// criteria (a kernel for each of many shapes) it holds one state for each. They propose in turn, and each is told every
-// result by its own criterion.
+// reported and skips repeated proposals, so that no proposal is made twice, even if the strategy's own code repeats
+// one. With several criteria (a kernel for each of many shapes) it holds one state for each. The states propose in
+// turn, and each is told every result, judged by its own criterion.
 struct strategy *strategy_new(const struct strategy_class *, const struct space *, const struct strategy_options *);
 void strategy_free(struct strategy *);
 bool strategy_ask(struct strategy *, uint16_t *config);
 void strategy_tell(struct strategy *, const struct observation *);
-// Whether it can rank waiting configurations (without `rank` they are measured in order).
+// Whether the strategy can rank waiting configurations (without `rank` they are measured in order).
 bool strategy_ranks(const struct strategy *);
-// Like the class's function; with several criteria the highest rating counts. Configurations that the strategy did not
+// Like the class's `rank`; with several criteria, the highest rating counts. Configurations that the strategy did not
 // propose get INFINITY, so that they are always measured.
 void strategy_rank(struct strategy *, const uint16_t *const *configs, size_t count, double *acquisition);
-// Tells it that a proposal will not be measured.
+// Tells the strategy that a proposal will not be measured.
 void strategy_forget(struct strategy *, const uint16_t *config);
 bool strategy_exhausted(const struct strategy *); // nothing is outstanding and the last ask gave nothing
 bool strategy_seen(const struct strategy *, const uint16_t *config); // proposed or reported
@@ -83,5 +83,6 @@ bool strategy_seen(const struct strategy *, const uint16_t *config); // proposed
 // Helpers that several strategies use.
 // Changes `changes` parameters with more than one value at random and repairs the result.
 void kit_perturb(struct strategy_state *, uint16_t *config, int changes);
-// Makes `config` a configuration without a row: itself, or else one near it, or else any. False if none is left.
+// If `config` has a row, replaces it with a configuration without one: near it if possible, otherwise any. Returns
+// false if none is left.
 bool kit_make_new(struct strategy_state *, uint16_t *config);

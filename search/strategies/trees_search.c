@@ -1,7 +1,7 @@
 // A tree classifier that separates the best tenth from the rest. The extra-trees are grown on all results, with
 // failures counted among the rest, and are regrown every few results. Among neighbours of the best configurations,
-// crossovers between them, and random configurations, the one most likely to belong to the best tenth is proposed. The
-// strongest published kind of strategy, kept as the yardstick for `default`.
+// crossovers between them, and random configurations, the one most likely to belong to the best tenth is proposed. This
+// is the strongest published kind of strategy, kept as the yardstick for `default`.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void grow(struct strategy_state *s)
     autofree float *points = memory_grow(NULL, rows * d, sizeof *points);
     autofree double *targets = memory_grow(NULL, rows, sizeof *targets);
     for (size_t i = 0; i < rows; i++, count++) {
-        // Takes all of the best, and a random sample of the others.
+        // Takes all of the best rows, and a random sample of the others.
         size_t row = t->ranked[i < MAX_ROWS / 2 || rows == t->ranked_count
                                    ? i
                                    : MAX_ROWS / 2 + random_below(&s->rng, t->ranked_count - MAX_ROWS / 2)];

@@ -4,7 +4,7 @@
 namespace
 {
 
-/* An address in shared memory as PTX instructions take it. */
+/* An address in shared memory in the form that PTX instructions take. */
 [[maybe_unused]] __device__ __forceinline__ unsigned shared_address(const void *p)
 {
     return (unsigned)__cvta_generic_to_shared(p);

@@ -1,5 +1,5 @@
-/* Copies boxes of matrices between global and shared memory by TMA, with barriers in shared memory that signal when the
- * boxes have arrived (sm_90). */
+/* Copies boxes of matrices between global and shared memory with TMA. Barriers in shared memory signal when the boxes
+ * have arrived (sm_90). */
 #pragma once
 
 namespace

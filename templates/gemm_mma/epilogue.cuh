@@ -25,7 +25,7 @@ __device__ __forceinline__ number *part_of(const workspace &space, int block)
     return space.parts + ((long long)block * (TILES_M * TILES_N) * THREADS + threadIdx.x) * 4;
 }
 
-/* Leaves the sums in the workspace for the next block. */
+/* Stores the sums in the workspace for the next block. */
 __device__ __forceinline__ void leave_part(const sums &sum, const workspace &space)
 {
     struct alignas(16) four {
@@ -105,9 +105,9 @@ __device__ __forceinline__ void copy_rows(const target &t, char *memory, int row
 }
 
 /* Stores the warp's part of the block's tile, which begins at (row, column) of C. 8 rows at a time pass through the
- * warp's part of shared memory, so that a lane stores 16 bytes; the old C is read in the same way. Of the results of
- * each instruction, a lane has columns 2 * (lane % 4) and the next, in rows lane / 4 and lane / 4 + 8. Rows in shared
- * memory are PITCH bytes apart, which avoids bank conflicts. */
+ * warp's part of shared memory, so that a lane stores 16 bytes; the old C is read in the same way. From each
+ * instruction, a lane has the results in columns 2 * (lane % 4) and the next, in rows lane / 4 and lane / 4 + 8. Rows
+ * in shared memory are PITCH bytes apart, which avoids bank conflicts. */
 __device__ __forceinline__ void store_tile(const sums &sum, const target &t, char *memory, int row, int column)
 {
     const int lane = threadIdx.x % 32;

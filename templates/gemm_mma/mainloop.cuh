@@ -60,7 +60,7 @@ struct ring {
         return stages + here * STAGE;
     }
 
-    /* Which tile along K a step copies. */
+    /* The number of the tile along K that a step copies. */
     __device__ __forceinline__ int tile(int step) const
     {
         return K % BLOCK_K == 0 ? step : step == 0 ? K / BLOCK_K : step - 1;
@@ -162,7 +162,7 @@ __device__ __forceinline__ void multiply_stage(sums &sum, fragments (&f)[2], rin
     if constexpr (NEXT > 0) multiply_stage<CHECKED, NEXT>(sum, f, r, a, b);
 }
 
-/* sum += the product for the warp's part of the tile. The ring's begin() was called before. */
+/* sum += the product for the warp's part of the tile. The ring's begin() must have been called. */
 template <bool CHECKED>
 __device__ __forceinline__ void multiply_tile(sums &sum, ring &r, const reader_a &a, const reader_b &b)
 {

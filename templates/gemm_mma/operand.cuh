@@ -130,7 +130,7 @@ template <bool K_MAJOR, int LENGTH, bool IS_A> struct reader : layout<K_MAJOR, L
     __device__ __forceinline__ explicit reader(int first)
     {
         const int lane = threadIdx.x % 32;
-        /* across and half are 1 for the matrices (of four) that are 8 vectors, or 16 bytes along K, further on */
+        /* across and half are 1 for those of the four matrices that lie 8 vectors, or 16 bytes along K, further on */
         const int low = lane / 8 % 2, high = lane / 16, across = IS_A ? low : high, half = IS_A ? high : low;
         if (K_MAJOR) {
             const int line = first + across * 8 + lane % 8;

@@ -50,7 +50,7 @@
 #define MIN_BLOCKS 1
 #endif
 
-/* The tuner passes a choice as a bare identifier. These macros make it comparable in #if; an unknown one is 0. */
+/* The tuner passes a choice as a bare identifier. These macros make it usable in #if; an unknown choice becomes 0. */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define TEXT_(a) #a

@@ -19,10 +19,10 @@ namespace
 }
 
 /*
- * Stores for rows of C that are not aligned to 16 bytes. A quad is four adjacent elements of a thread's row. Stored
- * directly, float by float, a warp's quads would take four stores of every fourth float, and each would touch all
- * sectors. So the warp's 32 quads go through shared memory, in the order of lanes, and every lane takes four floats
- * such that consecutive lanes store consecutive floats.
+ * Stores for rows of C that are not aligned to 16 bytes. A quad is four adjacent elements of a thread's row. If lanes
+ * stored their own quads float by float, each of the four store instructions would write only every fourth float, yet
+ * touch all sectors. So the warp's 32 quads go through shared memory, in the order of lanes, and every lane takes four
+ * floats such that consecutive lanes store consecutive floats.
  */
 constexpr bool BY_ROWS = TILE_COL_SIZE == 4 && (ALIGNED || VECTOR < 4);
 
@@ -39,7 +39,7 @@ struct taken {
     }
 };
 
-/* The row of t in the tile, if the quads are from the threads' i-th rows. first: the place of the warp's first lane. */
+/* The row of t in the tile, if the quads are from the threads' i-th rows. first: position of the warp's first lane. */
 [[maybe_unused]] __device__ __forceinline__ int taken_row(const taken &t, const thread_place &first, int i)
 {
     return first.row(i) + t.row * (i < FULL_ROWS ? TILE_ROW_SIZE : REST_ROWS);
@@ -122,8 +122,8 @@ constexpr int EXCHANGES = smaller(2, STAGES *SLOT / (4 * N_THREADS));
         return;
     }
 
-    /* At an edge, each pass stores the first row, and the others move up by one. Unrolled, this loop with its test for
-     * each element would be a third of the kernel's code and of its compile time. */
+    /* At an edge, each pass stores the first row, and the other rows move up by one. Unrolled, this loop with its test
+     * for each element would be a third of the kernel's code and of its compile time. */
 #pragma unroll 1
     for (int i = 0; i < THREAD_M; ++i) {
         const int m = at.row + thread.row(i);

@@ -1,4 +1,4 @@
-/* gemm_wgmma.cu: sums over a part of K: a block leaves them, and the block that stores the tile collects them. */
+/* gemm_wgmma.cu: sums over a part of K, which one block leaves to be added by the block that stores the tile. */
 #pragma once
 
 #include "epilogue.cuh"
@@ -73,8 +73,8 @@ __device__ __forceinline__ long long part_offset(int part, int slot, int slots)
     return ((long long)part * slots + slot) * (BLOCK_M * BLOCK_N);
 }
 
-/* Leaves this block's sums of its part for gemm_wgmma_finish, in the order [sum / 4][thread][4], with the threads of
- * the consumers that share a tile. */
+/* Stores this block's sums over its part of K, which gemm_wgmma_finish adds. They have the order [sum / 4][thread][4],
+ * where the threads are those of the consumers that share a tile. */
 __device__ __forceinline__ void leave_part(const float (&d)[PARTS][SUMS], float *to)
 {
     const unsigned thread = threadIdx.x % (128 * OWNERS);
@@ -101,7 +101,7 @@ __device__ __forceinline__ unsigned partial_address(unsigned partial, int i)
     return partial + (i / 4 * 128 * WARPGROUPS + (int)threadIdx.x) * 16;
 }
 
-/* Leaves in shared memory the sums that other blocks of the cluster will add, in the order [sum / 4][thread][4]. */
+/* Stores to shared memory the sums that other blocks of the cluster will add, in the order [sum / 4][thread][4]. */
 __device__ __forceinline__ void offer_partial(const float (&d)[PARTS][SUMS], unsigned partial, unsigned rank)
 {
 #pragma unroll

@@ -22,7 +22,7 @@ __device__ __forceinline__ void cluster_sync()
 }
 
 /* Arrives at the same barrier of another block of the cluster. It does not need .cluster, because the reads that it
- * releases are those of wgmma, which have been waited for. A fence of cluster scope in every step made the product
+ * releases are those of wgmma, which have been waited for. A fence with cluster scope in every step made the product
  * three times slower. */
 __device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned rank)
 {
@@ -39,7 +39,8 @@ __device__ __forceinline__ void group_sync(int group)
 }
 
 /* pingpong: a consumer's steps along K begin when all of the other consumer's have been loaded. A barrier's parity only
- * distinguishes one round of the ring from the next, so a consumer must not poll a stage that is for the other. */
+ * distinguishes one round of the ring from the next, so a consumer must not poll a stage that is for the other
+ * consumer. */
 __device__ __forceinline__ void turn_begin(int group)
 {
     asm volatile("bar.sync %0, 256;" ::"r"(group + 8) : "memory");

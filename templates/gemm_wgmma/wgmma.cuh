@@ -182,8 +182,8 @@ __device__ __forceinline__ void pin(float (&d)[PARTS][SUMS])
 }
 
 /* The constant part of a matrix descriptor: strides in units of 16 bytes and the swizzle. K-major: `stride` is the
- * distance between groups of 8 rows. M-major: `stride` is the distance between groups of 8 lines of K, `leading` that
- * between groups of 64 rows. */
+ * distance between groups of 8 rows. M-major: `stride` is the distance between groups of 8 lines of K, `leading` is the
+ * distance between groups of 64 rows. */
 __device__ __forceinline__ constexpr unsigned long long descriptor(int leading, int stride, int line_bytes)
 {
     return (unsigned long long)(leading >> 4) << 16 | (unsigned long long)(stride >> 4) << 32 |

@@ -11,7 +11,7 @@
 static const double loss = 0.03; // of the largest possible throughput
 
 enum {
-    LONGEST = 10,                   // a time counts as at most so many medians
+    LONGEST = 10,                   // a time counts as at most this many medians
     RENEWED = LOOK_AHEAD_RECENT / 8 // candidates after which the number is recomputed, once the window is full
 };
 
@@ -156,7 +156,8 @@ static void renew(struct look_ahead *a)
     size_t every = a->gpus / 2 > RENEWED ? a->gpus / 2 : RENEWED;
     if (a->gpu.count > LOOK_AHEAD_RECENT && a->gpu.count % every) return;
     if (a->compile.mean <= 0 || a->gpu.mean <= 0) {
-        // All candidates have failed so far: all that were begun at first, not only those that failed at once.
+        // So far, all candidates have failed. Waits until this is true of all that were begun at first, not only of the
+        // first to fail.
         if (a->gpu.count >= LOOK_AHEAD_FIRST && a->gpu.count >= a->number) a->number = high;
         return;
     }
@@ -187,7 +188,7 @@ void look_ahead_freed(struct look_ahead *a, double now)
     if (a->freed_count < LOOK_AHEAD_FREED) a->freed[(a->first_freed + a->freed_count++) % LOOK_AHEAD_FREED] = now;
 }
 
-// With many GPUs only one in several times is kept, so that the kept times span more than one turn of the driver.
+// With many GPUs, only one of several times is kept, so that the kept times span more than one turn of the driver.
 void look_ahead_proposed(struct look_ahead *a, double now)
 {
     if (!a->freed_count) return;

@@ -4,18 +4,18 @@
 // A run is a closed network with a fixed number of candidates. Each is compiled, measured, and replaced by a new one
 // once the driver has processed its result. The number chosen is the smallest with which the network completes almost
 // as many candidates per second as with the largest possible number. It is found by simulating the network with the
-// times of the last candidates, in their order. The simulation therefore accounts for differences between candidates
-// and for candidates that never reach a GPU. It also includes the time from a result to the proposal that replaces it,
-// in which the driver learns and does other work. A time counts as at most ten times the median, or as the second
-// longest time if that is more. So a single candidate that hangs does not decide the number, but a few that have to be
-// compiled among many from the cache do.
+// times of the last candidates, in their original order. The simulation therefore accounts for differences between
+// candidates and for candidates that never reach a GPU. It also includes the time from a result to the proposal that
+// replaces it, in which the driver learns and does other work. A time counts as at most ten times the median, or as the
+// second longest time if that is more. So a single candidate that hangs does not decide the number, but a few
+// candidates that must be compiled do, even if many others come from the cache.
 #pragma once
 
 #include <stddef.h>
 
 enum {
     LOOK_AHEAD_RECENT = 64, // candidates whose times are kept
-    LOOK_AHEAD_FREED = 512, // results that wait for a replacement; the times of more are not recorded
+    LOOK_AHEAD_FREED = 512, // results that wait for a replacement; further ones are not recorded
     LOOK_AHEAD_FIRST = 8,   // used before the first result: as many as a strategy proposes without results
 };
 
@@ -35,7 +35,7 @@ struct look_ahead {
 };
 
 void look_ahead_init(struct look_ahead *, size_t compilers, size_t gpus);
-void look_ahead_workers(struct look_ahead *, size_t compilers, size_t gpus); // when there are more
+void look_ahead_workers(struct look_ahead *, size_t compilers, size_t gpus); // call this when workers are added
 void look_ahead_compiled(struct look_ahead *, double seconds);               // also for candidates that do not compile
 void look_ahead_measured(struct look_ahead *, double seconds); // 0: the candidate ended before it reached a GPU
 
@@ -45,5 +45,5 @@ void look_ahead_freed(struct look_ahead *, double now);
 void look_ahead_proposed(struct look_ahead *, double now);
 void look_ahead_full(struct look_ahead *);
 
-// Candidates per second with n > 0 of them outstanding, once the network is full, if the times repeat.
+// Candidates per second with n > 0 candidates outstanding, once the network is full, if the times repeat.
 double look_ahead_throughput(const struct look_ahead *, size_t n);

@@ -10,7 +10,7 @@
 #include "tuner/base/memory.h"
 
 static const double slow_kernel = 0.1;      // s on the GPU; kernels above this are slow
-static const double forgotten_share = 0.25; // of the measured ones; with those waiting, 1.3 are compiled for each
+static const double forgotten_share = 0.25; // of the measured trials; with those that wait, 1.3 are compiled for each
 
 void policy_init(struct policy *p, const struct policy_settings *settings)
 {
@@ -83,7 +83,7 @@ static bool is_slow(const struct policy *p)
     return !p->settings.lockstep && p->ahead.gpu.mean > slow_kernel;
 }
 
-// The most requests that a worker may hold.
+// The largest number of requests that a worker may hold.
 static size_t gpu_depth(const struct policy *p)
 {
     return p->settings.lockstep || is_slow(p) ? 1 : POLICY_GPU_QUEUE;
@@ -141,7 +141,7 @@ static size_t idle_compiler(const struct policy *p)
 }
 
 // A configuration that the store knows keeps its position in the order of compilations, so that a resumed run reports
-// in the same order as an uninterrupted one.
+// in the same order as an uninterrupted run.
 static bool next_for_compilers(struct policy *p, struct policy_action *a)
 {
     struct queued_task *t;
@@ -227,7 +227,7 @@ static bool too_late_to_count(const struct policy *p)
     return p->end && p->settings.latest > 0 && p->now - p->started >= p->settings.latest;
 }
 
-// Counting is due if a batch is full, or if nothing else is left to do.
+// Counting is due if a batch is full, or if no other work is left.
 static bool count_due(const struct policy *p)
 {
     const struct task_queue *q = &p->queue;
@@ -268,7 +268,8 @@ static bool has_choice(const struct policy *p, size_t waiting)
     return free < 2 || waiting > free;
 }
 
-// Writes to `a` which waiting candidate is measured next, or forgotten. False if none waits.
+// Chooses the waiting candidate that is measured next, or forgotten, and writes the action to `a`. Returns false if
+// none waits.
 static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
 {
     struct queued_task *t = task_queue_first(&p->queue, TASK_READY), *worst = t;
@@ -398,7 +399,7 @@ struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
     return head;
 }
 
-// The tasks of a lost request wait again, each by itself.
+// Puts the tasks of a lost request back into their waiting state; `alone`: each is then counted by itself.
 static void give_back(struct policy *p, struct policy_request *request, bool alone)
 {
     for (size_t i = 0; i < request->task_count; i++) {

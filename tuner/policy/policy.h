@@ -12,19 +12,19 @@
 // If there are several GPUs, each of them measures the same candidate, the reference, when it joins and from time to
 // time (POLICY_CHECK), so that the caller can compare the GPUs.
 //
-// look_ahead.h finds, from the times so far, how far proposals run ahead of the GPUs. If a kernel is slow and the
+// From the times so far, look_ahead.h computes how far proposals run ahead of the GPUs. If a kernel is slow and the
 // strategy can rank waiting candidates, it does so when a GPU becomes free. The most promising candidate is then
-// measured first. Hopeless ones are forgotten as long as another one waits, but at most a quarter as many as are
+// measured first. Hopeless candidates are forgotten as long as another one waits, but at most a quarter as many as are
 // measured.
 //
 // The policy manages every task from policy_add until policy_remove; the caller owns the task's memory. A request goes
 // to one GPU. Its worker answers requests in order, and holds a few of them so that it never waits. If a worker is
-// lost, only the request at the head of its queue is lost; the requests after it are given out again.
+// lost, only the request at the head of its queue is lost; the requests after it are assigned again.
 //
 // In lockstep (replay) nothing overlaps: a fixed number of proposals is compiled, then one is measured and reported,
 // then the strategy is asked for the next. The sequence of asks and tells then depends only on the seed and the
 // results. So a run that was killed and resumed, and takes the results of known configurations from the store, proceeds
-// like an uninterrupted one.
+// like an uninterrupted run.
 #pragma once
 
 #include <stdbool.h>
@@ -37,7 +37,7 @@
 
 enum {
     POLICY_GPU_QUEUE = 2,    // requests that a GPU worker holds, so that it never waits for the driver
-    POLICY_COUNT_BATCH = 96, // per profiler session; opening one costs as much as counting 30 candidates
+    POLICY_COUNT_BATCH = 96, // candidates per profiler session; opening one costs as much as counting 30
     POLICY_LOCKSTEP_WINDOW = 8,
     POLICY_CHECK_SECONDS = 60,
     POLICY_CHECK_SHARE = 50, // a check takes at most 1/50 of a GPU's time
@@ -70,7 +70,7 @@ struct policy_gpu {
     struct policy_request queue[POLICY_GPU_QUEUE];
     bool checking, check_again;    // the reference is in the queue; it should be measured at once
     bool checked;                  // the reference was measured on this GPU
-    double checked_at, check_took; // when, and s
+    double checked_at, check_took; // time and duration of the last check, s
     size_t unchecked;              // trials since the last check
 };
 
@@ -103,14 +103,14 @@ enum policy_action_kind {
     POLICY_PROPOSE, // ask the strategy: policy_add, or policy_no_proposal
     POLICY_COMPILE, // `task` on compiler `worker`: policy_compiled, or policy_remove if it failed
     POLICY_RECALL,  // `task` has a result in the store: tell the strategy, policy_remove
-    POLICY_RANK,    // let the strategy rate every trial in state READY (policy_waiting) by all that it knows
+    POLICY_RANK,    // let the strategy rate every trial in state READY (policy_waiting) with the latest results
     POLICY_FORGET,  // `task` will not be measured, and may be proposed again: tell the strategy, policy_remove
     POLICY_MEASURE, // `task` on GPU `worker`
     POLICY_COUNT,   // `request->tasks` on GPU `worker`
     POLICY_CHECK,   // the reference, on GPU `worker`
     POLICY_FINAL,   // the tasks in state FINAL, on GPU `worker`
     POLICY_DROP,    // `task` will not be measured: stop compiler `worker` unless it is POLICY_NO_WORKER, policy_remove
-    POLICY_DONE,    // the search is over, or the final
+    POLICY_DONE,    // the search or the final is over
 };
 
 #define POLICY_NO_WORKER ((size_t)-1)
@@ -131,7 +131,7 @@ void policy_grow(struct policy *, size_t compilers, size_t gpus);
 void policy_compiler_there(struct policy *, size_t compiler, bool there);
 
 void policy_begin(struct policy *, double now);                 // begins the search
-void policy_skip_search(struct policy *);                       // only counts what is to be counted
+void policy_skip_search(struct policy *);                       // only carries out the counting that is due
 void policy_limit(struct policy *, double time, double latest); // changes the settings with these names
 void policy_begin_final(struct policy *);    // after the search, or after another final; add the finalists first
 void policy_continue_final(struct policy *); // once the final is over: another one on the same GPU
@@ -145,33 +145,33 @@ void policy_no_proposal(struct policy *, bool exhausted);
 // A configuration has a result, whether it was proposed or not. `objective` is in s, or NaN for a failure.
 void policy_reported(struct policy *, double objective);
 
-// The trials in state READY, which are to be ranked. malloc'ed.
+// The trials in state READY, which are to be ranked; malloc'ed.
 struct queued_task **policy_waiting(const struct policy *, size_t *count);
 
-// A task is compiled. Its compiler is idle again.
+// A task has been compiled, and its compiler is idle again.
 void policy_compiled(struct policy *, struct queued_task *);
-// A task is measured, and is to be counted.
+// A task has been measured, and its hardware events are to be counted.
 void policy_countable(struct policy *, struct queued_task *);
 // A task is finished, whatever its result. It must not be part of a request.
 void policy_remove(struct policy *, struct queued_task *);
 
-// A GPU's worker is set up.
+// A GPU's worker is ready for requests.
 void policy_gpu_ready(struct policy *, size_t gpu);
-// The head of a GPU's queue is answered. Returns that request. The caller frees `tasks`, and calls policy_countable or
-// policy_remove for each of them.
+// The request at the head of a GPU's queue has been answered. Returns this request. The caller frees `tasks`, and calls
+// policy_countable or policy_remove for each of them.
 struct policy_request policy_gpu_answered(struct policy *, size_t gpu);
 // A GPU's worker is lost. Returns the request at fault, to be handled like an answered one. Returns REQUEST_NONE if the
 // loss was `announced` (the worker had answered that it would end), if the worker had nothing to do, or if it was
 // counting several tasks, which are then counted again one by one.
 struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announced);
 
-// A GPU is lost with its node. Returns whether its candidate may be retried, which it may not if too many nodes have
-// been lost while they measured it. Call this before policy_gpu_lost.
+// A GPU is lost with its node. Returns whether its candidate may be retried: not if too many nodes have been lost while
+// they measured it. Call this before policy_gpu_lost.
 bool policy_lost_with_node(struct policy *, size_t gpu);
 
-// The worker of a task was ended from outside. The task may not be at fault and goes back to where it waited for the
-// worker: once if it was running (`begun`), ENDED_MOST times if a compiler had it or it had not begun. False if these
-// retries are used up. If the worker was a compiler, it is idle again.
+// The worker of a task was ended from outside. The task may not be at fault, so it waits for a worker again. It gets
+// one retry if it was running (`begun`), and ENDED_MOST retries if a compiler had it or it had not begun. Returns false
+// if these retries are used up. If the worker was a compiler, it is idle again.
 bool policy_try_again(struct policy *, struct queued_task *, bool begun);
 
 // A compiler was lost with its node: its task waits again, without a limit on the number of retries.
@@ -183,8 +183,8 @@ void policy_move_final(struct policy *);
 // POLICY_CHECK_SECONDS and per POLICY_CHECK_SHARE times its own duration, and when the search ends, unless it was
 // measured just before. It is never measured in lockstep, or while there is only one GPU.
 void policy_use_reference(struct policy *, bool);
-void policy_check_again(struct policy *, size_t gpu);  // check it at once
-void policy_check_device(struct policy *, size_t gpu); // it is a different device now
+void policy_check_again(struct policy *, size_t gpu);  // checks this GPU at once
+void policy_check_device(struct policy *, size_t gpu); // the GPU is a different device now
 
 // Ends the search in an orderly way: only work that is already on a GPU is finished.
 void policy_interrupt(struct policy *);

@@ -10,8 +10,8 @@
 
 struct simulation;
 
-// Callbacks for what the caller knows about tasks. Each gets the simulation, which is the first member of the caller's
-// struct.
+// Callbacks that supply the caller's knowledge about tasks. Each gets the simulation, which is the first member of the
+// caller's struct.
 struct simulation_calls {
     void (*propose)(struct simulation *); // policy_add, or policy_no_proposal
     // A task is given to a compiler. Returns the seconds that it takes.
@@ -41,9 +41,9 @@ struct simulation {
 void simulation_init(struct simulation *, const struct policy_settings *, const struct simulation_calls *);
 void simulation_release(struct simulation *);
 
-// Carries out everything that can be done now. False when the policy is done.
+// Carries out everything that can be done now. Returns false when the policy is done.
 bool simulation_decide(struct simulation *);
-// Advances to the next event. False if there will be none.
+// Advances to the next event. Returns false if there will be none.
 bool simulation_step(struct simulation *);
 
 // For events that the caller triggers now: the head of a GPU's queue is answered; a GPU's worker is lost (and not ready

@@ -1,4 +1,4 @@
-// The tasks of a run, in the order in which they were added, and how far each has come. The list knows nothing about
+// The tasks of a run, in the order in which they were added, with the state of each. The list knows nothing about
 // configurations: callers embed a struct queued_task in their own struct.
 //
 //     QUEUED -> COMPILING -> READY -> ON_GPU -> COUNTABLE -> COUNTING
@@ -39,8 +39,8 @@ struct queued_task {
     int lost;      // nodes that were lost while it was on one of their GPUs
     size_t worker; // the compiler or the GPU that works on it, in the states COMPILING, ON_GPU and COUNTING
     double since;  // when its compiler began
-    // The strategy's rating while the task waits, set when POLICY_RANK is carried out. The highest is measured first; a
-    // task below 0 need not be measured at all.
+    // The strategy's rating while the task waits, set when POLICY_RANK is carried out. The task with the highest rating
+    // is measured first; a task with a rating below 0 need not be measured at all.
     double acquisition;
 };
 

@@ -1,11 +1,11 @@
-// How several jobs share one budget of time. Half of it goes to all jobs in equal parts, one after another. The rest is
-// divided into slices of half that length. Each goes to the job whose last slice gained most per second.
+// How several jobs share one budget of time. Half of the budget goes to all jobs in equal parts, one after another. The
+// rest is divided into slices of half that length. Each goes to the job whose last slice gained most per second.
 #pragma once
 
 #include <stddef.h>
 
 struct time_slices {
-    double time, first, next; // s: the budget, each job's first slice, each later one
+    double time, first, next; // s: the budget, each job's first slice, each later slice
 };
 
 // A slice has at least two seconds, because a shorter one would be lost to starting workers.

@@ -3,7 +3,7 @@
 // The table of fields (tuner/trial/trial_field.h) lists the figures that go into a recorded space. The store has
 // figures per stage, a recorded space has one per trial. The compiler's facts are taken from the worst stage
 // (static_facts_of). Counters are taken from the first problem; those that count events are added up over the stages,
-// for the others the largest is taken.
+// for the others, the largest value is taken.
 #include "tuner/recorded/export.h"
 
 #include "tuner/trial/trial_field.h"
@@ -66,7 +66,7 @@ static void add_metric(struct exporter *e, const char *key)
         arena_copy(&r->memory, json_get_string(metric, "unit", ""))};
 }
 
-// Adds the metrics that this trial is the first to have, and their cells for the trials before it.
+// Adds the metrics that appear first in this trial, with empty cells for all trials before it.
 static void add_metrics(struct exporter *e, const struct trial *trial)
 {
     struct recorded *r = e->recorded;

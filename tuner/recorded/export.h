@@ -7,7 +7,7 @@
 #include "tuner/store/store.h"
 
 // All trials of the store's current environment, in the order in which they finished. `device`: the "device" document,
-// or NULL. The job's space must be built; *elsewhere gets the number of trials that are not in it and are left out.
-// NULL with a message; otherwise free with recorded_free.
+// or NULL. The job's space must be built; *elsewhere gets the number of trials that are not in it and are left out. On
+// failure, returns NULL with a message; otherwise free the result with recorded_free.
 struct recorded *export_recorded(const struct job *, struct store *, const struct environment *, const json_t *device,
                                  size_t *elsewhere, struct error *);

@@ -1,6 +1,6 @@
-// A recorded space: every configuration of an earlier search with its result, in memory. Read from our own format
-// (docs/json.md), from Kernel Tuner's cache files, KTT's results and T4 documents, gzip or plain, recognised by
-// content; written only in our own format.
+// A recorded space: every configuration of an earlier search with its result, in memory. It is read from our own format
+// (docs/json.md), Kernel Tuner's cache files, KTT's results or T4 documents, with or without gzip; the content shows
+// which it is. It is written only in our own format.
 #pragma once
 
 #include "search/space/space.h"
@@ -34,7 +34,7 @@ enum { RECORDED_MOST_NOTES = 8 };
 
 struct recorded_baseline {
     const char *name;
-    struct trial_problem *problems; // one for each problem; only the fields of a time are used
+    struct trial_problem *problems; // one for each problem; only the fields about times are used
     size_t problem_count;
 };
 
@@ -52,7 +52,7 @@ struct recorded {
     size_t problem_count; // at least 1
     struct recorded_problem *problems;
     size_t parameter_count;
-    json_t *constraints; // texts; NULL if absent
+    json_t *constraints; // strings; NULL if absent
     size_t metric_count;
     struct recorded_metric *metrics;
     size_t baseline_count;
@@ -71,7 +71,7 @@ struct recorded {
 
     // The parameters; after reading, also the listed configurations.
     struct space *space;
-    struct symbols *symbols; // NULL: the space belongs to others
+    struct symbols *symbols; // NULL: the space is not owned
     uint32_t *trial_at;      // after reading: space index -> trial
     int64_t best;            // after reading: the trial with the lowest objective among ok, or -1
 };
@@ -79,11 +79,11 @@ struct recorded {
 struct recorded *recorded_new(void);
 void recorded_free(struct recorded *);
 
-// Makes room for `count` trials, all unknown. problem_count, metric_count and parameter_count must be set before. -1
-// with a message if there is not enough memory.
+// Makes room for `count` trials, all unknown. problem_count, metric_count and parameter_count must be set before.
+// Returns -1 with a message if there is not enough memory.
 int recorded_add_trials(struct recorded *, size_t count, struct error *);
 
-// Reads a file. NULL with a message that begins with the path.
+// Reads a file. On failure, returns NULL with a message that begins with the path.
 struct recorded *recorded_read(const char *path, struct error *);
 // The same for T4 documents and KTT's results, which lack the parameters' values; these are read from a T1 document.
 struct recorded *recorded_read_with(const char *path, const char *t1_path, struct error *);
@@ -94,8 +94,9 @@ int recorded_write(const struct recorded *, const char *path, struct error *);
 
 // The number of the trial with this configuration of recorded->space, or -1.
 int64_t recorded_find(const struct recorded *, const uint16_t *config);
-// What a strategy is told about a trial. This is the only place that turns a status into an outcome of the search. The
-// objective is used only if the status has one (ok, slow); otherwise it is NaN. Borrows the configuration.
+// The observation of a trial that is reported to a strategy. This is the only place that turns a status into an outcome
+// of the search. The objective is used only if the status has one (ok, slow); otherwise it is NaN. Borrows the
+// configuration.
 struct observation observation_of(const uint16_t *config, enum trial_status, double objective);
 // The same for a recorded trial, from which it borrows.
 struct observation recorded_observation(const struct recorded *, size_t trial);

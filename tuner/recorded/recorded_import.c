@@ -1,4 +1,4 @@
-// Reading a recorded space: recognises the file's format, and repairs texts that are not JSON yet. See recorded.h.
+// Reading a recorded space: recognises the file's format, and repairs files that are not valid JSON. See recorded.h.
 
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
@@ -25,8 +25,8 @@ static void blank_python_numbers(char *text)
 }
 
 // Kernel Tuner writes each entry, with a comma, on a separate line, and closes the cache when it ends. A cache that was
-// interrupted is closed here, after its last entry, or if that is incomplete, after the last complete line. NULL if the
-// result is not a cache either.
+// interrupted is closed here, after its last entry, or if that is incomplete, after the last complete line. Returns
+// NULL if the result is not a cache either.
 static json_t *close_cache(const char *text, size_t size, const char **note)
 {
     json_error_t ignored;
@@ -45,7 +45,7 @@ static json_t *close_cache(const char *text, size_t size, const char **note)
     return document;
 }
 
-// The document of a file. NULL with a message that begins with the path.
+// The document of a file. On failure, returns NULL with a message that begins with the path.
 static json_t *read_document(const char *path, const char **note, struct error *err)
 {
     size_t size;

@@ -71,7 +71,7 @@ struct column {
     const struct trial_field *field;
 };
 
-// A recorded field of the trial or of its problems; the two have no name in common.
+// A recorded field of the trial or of its problems; trials and problems have no field name in common.
 static const struct trial_field *recorded_field(const char *name)
 {
     static const enum field_level levels[] = {FIELD_TRIAL, FIELD_PROBLEM};
@@ -106,8 +106,8 @@ static int check_columns(const struct recorded *r, struct error *err)
     return 0;
 }
 
-// The part of a cell for one problem: an element, or the cell itself if there is only one problem. Samples are a list
-// in themselves.
+// The part of a cell for one problem: an element, or the cell itself if there is only one problem. Samples are
+// themselves a list.
 static const json_t *part(const struct recorded *r, const struct trial_field *f, const json_t *cell, size_t problem)
 {
     bool listed = json_is_array(f->kind == FIELD_SAMPLES ? json_array_get(cell, 0) : cell);

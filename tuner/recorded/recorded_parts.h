@@ -6,21 +6,21 @@
 
 #include "tuner/recorded/recorded.h"
 
-// Fills an empty struct from a parsed document. -1 with a message. `t1`: a T1 document, or NULL.
+// Fills an empty struct from a parsed document. On failure, returns -1 with a message. `t1`: a T1 document, or NULL.
 int recorded_from_sweetspot(struct recorded *, const json_t *document, struct error *);
 int recorded_from_kernel_tuner(struct recorded *, const json_t *document, struct error *);
 int recorded_from_t4(struct recorded *, const json_t *document, const json_t *t1, struct error *);
 int recorded_from_ktt(struct recorded *, const json_t *document, const json_t *t1, struct error *);
 
-// Counts something that the user has to know, see struct recorded_note.
+// Counts something that the user should know, see struct recorded_note.
 void recorded_note(struct recorded *, const char *text);
 #define RECORDED_IMPOSSIBLE \
     "configurations count as failed, because their times are impossible (none, below 100 ns, not a number)"
 
-// Adds a parameter with its values from a JSON array. kind < 0: the first kind that fits of integers, reals and
-// strings.
+// Adds a parameter with its values from a JSON array. kind < 0: the first of integers, reals and strings that fits.
 int recorded_add_parameter(struct recorded *, const char *name, const json_t *values, int kind, struct error *);
-// Sets a parameter's value in a trial's configuration. -1 with a message if it is not among the parameter's values.
+// Sets a parameter's value in a trial's configuration. Returns -1 with a message if it is not among the parameter's
+// values.
 int recorded_set_value(struct recorded *, size_t trial, size_t parameter, const json_t *value, struct error *);
 
 void recorded_one_problem(struct recorded *);
@@ -30,5 +30,6 @@ struct trial_problem *recorded_figures(struct recorded *, size_t trial, size_t p
 // failure.
 bool recorded_is_time(double time);
 
-// Computes objectives, builds the space of the listed configurations, finds the best. -1 with a message.
+// Computes objectives, builds the space of the listed configurations, and finds the best. On failure, returns -1 with a
+// message.
 int recorded_index(struct recorded *, struct error *);

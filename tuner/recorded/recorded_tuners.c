@@ -42,7 +42,8 @@ static void row_list_release(struct row_list *rows)
     free(rows->row);
 }
 
-// The unit of time in seconds; `otherwise` if the text is not one. Kernel Tuner's own files have "miliseconds".
+// A unit of time, in seconds; `otherwise` if the string is not a unit of time. Kernel Tuner's own files have
+// "miliseconds".
 static double time_unit(const char *text, double otherwise)
 {
     static const struct {
@@ -120,7 +121,7 @@ static json_t *collect_values(const struct row_list *rows, const char *name)
 }
 
 // A T1 document's list of values. It is a Python list, which differs from JSON only in its quotes and in the spelling
-// of true and false. NULL if it is any other expression.
+// of true and false. Returns NULL if it is any other expression.
 static json_t *t1_values(const char *python)
 {
     autorelease(text_release) struct text json = {0};
@@ -184,7 +185,7 @@ static void set_counters(struct recorded *r, size_t trial, const json_t *counter
                 r->counters[trial * r->metric_count + m] = json_get_number(one, "value", NAN);
 }
 
-// Copies the row's configuration to trial `to`. False if the row has to be left out; the reason is noted.
+// Copies the row's configuration to trial `to`. Returns false if the row has to be left out; the reason is noted.
 static bool set_configuration(struct recorded *r, size_t to, const struct row *row)
 {
     struct error ignored;
@@ -251,8 +252,8 @@ static void set_licence(struct recorded *r, const json_t *document)
     r->about.licence = arena_copy(&r->memory, json_get_string(document, "licence", american));
 }
 
-// A cache may come from a search with another objective; only the time is used here, which each entry also has. Failed
-// entries have a word in place of the objective.
+// A cache may come from a search with another objective; only the time is used here, which every entry contains as
+// well. Failed entries have a word instead of the objective.
 int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struct error *err)
 {
     const json_t *keys = json_object_get(document, "tune_params_keys"),
@@ -297,7 +298,7 @@ static double sum_of(const json_t *numbers)
     return sum;
 }
 
-// KTT writes the values of a T4 document as texts; a text that is a number is converted to one.
+// KTT writes the values of a T4 document as strings; a string that contains a number is converted to it.
 static json_t *number_or_text(json_t *value)
 {
     json_error_t ignored;
@@ -325,7 +326,7 @@ static void t4_row(struct row *row, const json_t *result, double unit)
         }
     }
     if (strcmp(invalidity, "correct")) row->failure = invalidity;
-    double compiled = json_get_number(times, "compilation", NAN); // Kernel Tuner's name; the schema has the longer one
+    double compiled = json_get_number(times, "compilation", NAN); // Kernel Tuner's name; the schema's is longer
     row->compile_seconds = json_get_number(times, "compilation_time", compiled) * unit;
     row->gpu_seconds = (sum_of(row->samples) + json_get_number(times, "validation", 0)) * unit;
     row->registers = json_get_number(json_object_get(result, "compilation_data"), "registers", NAN);

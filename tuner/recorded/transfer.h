@@ -1,6 +1,7 @@
 // Transfers the results of another space to this one, as a prior for the search (search/model/prior.h). Parameters are
-// matched by name, values by value. A number that this space lacks is replaced by its nearest one; a configuration with
-// a word that it lacks is dropped. A parameter that one side lacks, or that never varies there, is ignored.
+// matched by name, values by value. A number that this space lacks is replaced by the nearest number that it has; a
+// configuration with a word that it lacks is dropped. A parameter that one side lacks, or that never varies there, is
+// ignored.
 #pragma once
 
 #include "search/model/prior.h"
@@ -25,5 +26,5 @@ void transfer_release(struct transfer *);
 // Adds one result: "A=1,B=x" with its status and objective.
 void transfer_add(struct transfer *, const char *config, enum trial_status, double objective);
 void transfer_add_recorded(struct transfer *, const struct recorded *);
-// NULL with a message if nothing can be learnt from it: no common parameter, no times, or only noise.
+// Returns NULL with a message if nothing can be learnt from it: no common parameter, no times, or only noise.
 struct prior *transfer_prior(const struct transfer *, struct error *);

@@ -26,7 +26,7 @@ struct bench_options {
     int64_t first_seed;
     int64_t ahead; // waiting proposals, of which the most promising is measured next; 1: each is measured at once
     bool score;    // makes runs long enough for the methodology score
-    // Priors of the strategies, by file; NULL: none.
+    // Priors for the strategies, by file; NULL: none.
     const struct bench_priors *priors;
     int64_t processes; // 0: one per core
     bool progress;     // on stderr
@@ -46,17 +46,17 @@ struct strategy_options bench_strategy_options(const struct bench_options *, siz
 
 // Calls `one` for every strategy, file and seed. Forked processes take the next run from a counter in shared memory, so
 // the code of a run need not be thread-safe. A run must give the same result in any process, and write it to memory
-// from bench_shared. -1 with the message of the first run that failed, or if a process died.
+// from bench_shared. Returns -1 with the message of the first run that failed, or if a process died.
 typedef int bench_runner(void *user, size_t strategy, size_t file, size_t seed, struct error *);
 int bench_deal(const struct bench_options *, bench_runner *one, void *user, struct error *);
 // The number of a run, below bench_runs.
 size_t bench_run_number(const struct bench_options *, size_t strategy, size_t file, size_t seed);
 size_t bench_runs(const struct bench_options *);
-// Zeroed memory that the processes share; NULL with a message. bench_unshare releases it.
+// Zeroed memory that the processes share. On failure, returns NULL with a message. bench_unshare releases it.
 void *bench_shared(size_t bytes, struct error *);
 void bench_unshare(void *, size_t bytes);
 
-// Adds `share` times some figures to others: structs of doubles, `size` bytes each.
+// to += share * from, for each double of two structs of doubles with `size` bytes each.
 void bench_add(void *to, const void *from, size_t size, double share);
 
 // A column of a table of figures: a double at offset `place` in the struct with a strategy's figures on a file.
@@ -65,10 +65,10 @@ struct bench_column {
     const char *format; // for printf
     size_t place;
     double scale;   // factor for the number; 0: 1
-    size_t reached; // offset of the share of runs that got there; ">" marks figures below 1; 0: none
+    size_t reached; // offset of the share of runs that got there; ">" marks a figure if it is below 1; 0: none
 };
 // The figures of strategies on files, and how they are printed: a row for each strategy on each file, and with several
-// files also one for the mean over them. Borrows the options.
+// files, also a row for the mean over the files. Borrows the options.
 struct bench_rows {
     const struct bench_options *options;
     const char *kind, *budgets, *legend; // the document's format; the legend's text around the number of seeds
@@ -77,13 +77,14 @@ struct bench_rows {
     void *cells, *overall; // structs of `size` bytes, one strategy after another; the means over the files
     size_t size;
 };
-// Runs everything; each cell is a struct bench_cell. With `detailed`, there are medians and shares at every budget. -1
-// with a message if a file has no valid configuration, or a strategy cannot start or proposes an invalid configuration.
+// Runs everything; each cell is a struct bench_cell. With `detailed`, there are medians and shares at every budget.
+// Returns -1 with a message if a file has no valid configuration, or a strategy cannot start or proposes an invalid
+// configuration.
 int bench_run(struct bench_rows *, const struct bench_options *, bool detailed, struct error *);
 void bench_release(struct bench_rows *);
-// Parts of such functions. bench_open makes zeroed cells, or returns -1 with a message if a file has no valid
-// configuration; bench_add_columns adds the columns of struct bench_cell; bench_average computes the means over the
-// files.
+// Building blocks of functions such as bench_run. bench_open makes zeroed cells, or returns -1 with a message if a file
+// has no valid configuration; bench_add_columns adds the columns of struct bench_cell; bench_average computes the means
+// over the files.
 int bench_open(struct bench_rows *, const struct bench_options *, size_t size, struct error *);
 void bench_add_columns(struct bench_rows *, bool detailed);
 void bench_average(struct bench_rows *);

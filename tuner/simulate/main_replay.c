@@ -1,6 +1,6 @@
 // sweetspot-replay FILE: both workers in one, on a recorded space. It implements the compiler's and the GPU worker's
 // part of the protocol and answers every configuration with its recorded result, so that the whole driver can run on a
-// machine without GPU and compiler. It measures nothing: a configuration that was not recorded is "pruned", and the
+// machine without a GPU or a compiler. It measures nothing: a configuration that was not recorded is "pruned", and the
 // final compares the recorded samples, which are not paired.
 //
 // SWEETSPOT_REPLAY_DELAY=SECONDS makes a trial take that long. With SWEETSPOT_REPLAY_LOG=FILE, the configuration of
@@ -31,7 +31,7 @@ static const char *const ok = "ok";
 static json_t *provenance(const struct recorded *r)
 {
     const json_t *final = json_array_get(r->about.finals, 0), *first = json_object_get(final, "recording");
-    if (first) final = first; // an exported replay
+    if (first) final = first; // exported from a replay
     return json_pack("{s:s, s:I, s:f}", "source_hash", json_get_string(r->about.environment, "source_hash", ""),
                      "rounds", (json_int_t)json_get_integer(final, "rounds", 0), "when",
                      json_get_number(final, "when", 0));

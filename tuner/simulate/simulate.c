@@ -65,7 +65,7 @@ struct durations {
     double *compile, *gpu; // s, by trial
 };
 
-// Fills in unknown times. -1 if all are unknown.
+// Fills in unknown times. Returns -1 if all are unknown.
 static int complete(double *seconds, size_t count)
 {
     autofree double *known = memory_new(count, sizeof *known);

@@ -1,11 +1,11 @@
 // The bench in simulated time: strategies on recorded spaces, under the driver's own policy
 // (tuner/policy/simulation.h), with compilers and GPUs that take as long as the recording or the user says. It shows
-// how close to the optimum a run is after given numbers of evaluations and seconds, when it comes within 5% and 1%, how
-// many candidates are compiled for each one measured, and how long the GPUs are idle. No clock is read: the figures are
-// the same on every machine.
+// how close to the optimum a run is after given numbers of evaluations and seconds, when it gets within 5% and 1% of
+// it, how many candidates are compiled for each one measured, and how long the GPUs are idle. No clock is read: the
+// figures are the same on every machine.
 //
 // A failed compilation or launch check costs the compiler's time, a failure on the GPU also costs the GPU's time. If a
-// trial of a recording lacks its time, the median of the others is used. Proposals take no time.
+// trial of a recording lacks its time, the median of the other trials is used. Proposals take no time.
 #pragma once
 
 #include "tuner/simulate/bench.h"
@@ -16,7 +16,7 @@ struct simulate_settings {
     size_t compilers, gpus;
     double compile, gpu; // s per candidate; NaN: as recorded
 };
-// "compilers=16,compile=recorded|SECONDS,gpu=recorded|SECONDS[,gpus=N]". -1 with a message.
+// "compilers=16,compile=recorded|SECONDS,gpu=recorded|SECONDS[,gpus=N]". On failure, returns -1 with a message.
 int simulate_parse(const char *text, struct simulate_settings *, struct error *);
 
 struct simulate_options {
@@ -38,6 +38,6 @@ struct simulate_figures {
 
 // Runs everything. Each run lasts until the last of the budgets and times, and then until it is within 1%, but takes at
 // most four times as many evaluations as the last budget. Each cell is a struct simulate_figures; bench_release
-// releases the rows. Borrows the options. -1 with a message as from bench_run, or if times are to be taken from a
-// recording that has none.
+// releases the rows. Borrows the options. Returns -1 with a message as from bench_run, or if times are to be taken from
+// a recording that has none.
 int simulate_run(struct bench_rows *, const struct simulate_options *, struct error *);
