@@ -74,7 +74,7 @@ static inline void suffer(const char *op)
     if (!strcmp(kind, "slow") || !strcmp(kind, "quiet")) sleep(2);
 }
 
-// $FAKE_SPOIL is "OP JSON": members that are added to answers to these requests, or replaced in them.
+// $FAKE_SPOIL is "OP JSON": JSON has members that are added to answers to these requests, or replaced in them.
 static inline void spoil_answer(const char *op, json_t *answer)
 {
     const char *how = getenv("FAKE_SPOIL"), *json = how ? strchr(how, ' ') : NULL;

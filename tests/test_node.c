@@ -1,4 +1,5 @@
-// The agent of a node by itself, addressed in frames: its greeting, its workers, files sent to it, and its end.
+// Tests a node's agent by itself, by exchanging frames with it: its greeting, its workers, files sent to it, and its
+// end.
 #include "tests/e2e.h"
 
 #include <poll.h>

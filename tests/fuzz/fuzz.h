@@ -37,7 +37,7 @@ static inline const char *fuzz_file(const uint8_t *data, size_t size)
     return path;
 }
 
-// The bytes as a text, up to the first NUL. The caller frees.
+// The bytes as a string, up to the first NUL. The caller frees.
 static inline char *fuzz_text(const uint8_t *data, size_t size)
 {
     return strndup((const char *)data, size);

@@ -26,8 +26,8 @@
 #define EMPTY 4         // the regions' sizes become 0, and a word after y is written
 #define ADD 5           // x is added to the origin
 #define SPOIL 6         // the data found are changed
-#define ADD_QUIETLY 8   // as ADD, but with right results
-#define SPOIL_QUIETLY 9 // as SPOIL, but with right results
+#define ADD_QUIETLY 8   // as ADD, but with correct results
+#define SPOIL_QUIETLY 9 // as SPOIL, but with correct results
 #define WIPE 7          // 256 KiB around the data found become zero, and block 0's results are wrong
 
 #define plain NOTHING, AHEAD, NOTHING
