@@ -347,7 +347,7 @@ test-fast: setup layers
 	@$(MAKE) test-programs
 	@BIN=$(BIN) bash tests/run.sh $(FAST_TESTS)
 
-# Rewrites tests/golden from what the commands print, and adds new rows of the program's tables to lists and documents.
+# Rewrites tests/golden from the commands' output, and adds new rows of the program's tables to lists and documents.
 # Read the difference before committing it.
 GOLDEN_TESTS := $(addprefix $(BIN)/,test_golden test_messages test_views test_options test_job_settings)
 .PHONY: golden

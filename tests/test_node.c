@@ -63,7 +63,7 @@ static struct agent start(const char *option)
     return a;
 }
 
-// Returns what the agent answers; a new reference.
+// Returns the agent's answer; a new reference.
 static json_t *welcome(struct agent *a, const char *probe, const char *hash)
 {
     autofree char *folder = text_join_path(".", ".");

@@ -59,7 +59,7 @@ struct thread {
     std::vector<char> stack;
     std::vector<copy> open;                // not committed yet
     std::vector<std::vector<copy>> groups; // committed, not waited for
-    unsigned barriers;                     // how many of the block's it has reached
+    unsigned barriers;                     // how many of the block's barriers it has reached
     bool begun, ended;
 };
 

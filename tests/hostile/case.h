@@ -1,4 +1,4 @@
-// What the families of tests/hostile/ share. A job's only parameter is CASE, and its value is a case's name. The .txt
+// Shared by the families of tests/hostile/. A job's only parameter is CASE, and its value is a case's name. The .txt
 // file with the same name next to the family has the expected verdicts. A new case is a line in the .txt file, a value
 // in the .cfg file, and the code; tests/test_gpu_hostile.c compares the lists and looks for every name in the code.
 //

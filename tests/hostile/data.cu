@@ -23,7 +23,7 @@ HELPER bool finite(float x)
     return fabsf(x) <= 3.4028234e38f;
 }
 
-// Whether the data are those of the default seed.
+// Whether the data come from the default seed.
 HELPER bool known_data(int n, const float *x, const float *y0)
 {
     (void)n, (void)x, (void)y0;

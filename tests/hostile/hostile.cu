@@ -4,7 +4,7 @@
  * may be accepted.
  *
  *     buffers   x (in), y0 (in), y (out), n floats each; guards of 4096 bytes
- *     launch    grid ceil_div(n, 256), block 256, shared as the table says (0 where it says nothing)
+ *     launch    grid ceil_div(n, 256), block 256, shared memory as in the table (0 if it names none)
  *     entry     hostile(n, a, x, y0, y)
  *
  *  MODE              what it does                                     status            reason says

@@ -1,4 +1,4 @@
-/* A header of an older version of sweetspot (tests/headers) beside a new one of the same job: both compile in one
+/* A header of an older version of sweetspot (tests/headers) and a new one of the same job: both compile in one
  * translation unit, and both launch the same through the fake driver. The exit status tells what differs. */
 #define OLDER_GEMM_DRIVER_API
 #define MINI_GEMM_DRIVER_API
