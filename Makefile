@@ -8,7 +8,8 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-# CUDA: CUDA_HOME, else beside nvcc (unless that is a script elsewhere), else /usr/local/cuda. No pkg-config anywhere.
+# The CUDA toolkit: CUDA_HOME, otherwise the folder of nvcc (unless nvcc is a script elsewhere), otherwise
+# /usr/local/cuda. pkg-config is never used.
 CUDA_HOME ?= $(or $(patsubst %/include/cuda.h,%,$(wildcard \
   $(patsubst %/bin/nvcc,%/include/cuda.h,$(realpath $(shell command -v nvcc 2>/dev/null))))),/usr/local/cuda)
 CUDA_LIB := $(firstword $(wildcard $(CUDA_HOME)/lib64 $(CUDA_HOME)/targets/x86_64-linux/lib) $(CUDA_HOME)/lib64)
@@ -24,14 +25,15 @@ endif
 
 CC ?= gcc
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion $(if $(WERROR),-Werror)
-# Tests and fuzz harnesses share one build by clang; where clang or its libFuzzer is missing, gcc makes the tests'.
+# With SANITIZE, tests and fuzz harnesses share one build by clang. If clang or its libFuzzer is missing, gcc builds the
+# tests.
 ifdef SANITIZE
 ifeq ($(shell sh tests/fuzz/there.sh && echo yes),yes)
 override CC := $(filter ccache,$(CC)) clang
-# Not pointer-overflow: clang's finds NULL + 0 as well, which is what an empty list is.
+# Without pointer-overflow: clang's check also reports NULL + 0, which occurs with empty lists.
 SANITIZERS := -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize=pointer-overflow \
   -fno-sanitize-recover=all -D__SANITIZE_ADDRESS__
-# clang's -Wconversion is not gcc's.
+# Without -Wconversion, because clang's differs from gcc's.
 WARNINGS := -Wall -Wextra -Wshadow -Wno-format-zero-length -Wno-string-conversion $(if $(WERROR),-Werror)
 CFLAGS := -O1 -gline-tables-only
 else
@@ -46,20 +48,20 @@ VENDOR := -isystem $(CUDA_HOME)/include
 LIBS := -lconfig -ljansson -lsqlite3 -lz -ldl -lm -lpthread
 
 BASE_SOURCES := $(wildcard tuner/base/*.c)
-# A trial and its figures: what workers and driver tell each other.
+# A trial and its figures, and the messages between workers and driver.
 TRIAL_SOURCES := $(wildcard tuner/trial/*.c tuner/protocol/*.c)
-# What the driver and the compiler know of a source: its tokens, includes and hash.
+# For the driver and the compiler: the tokens, includes and hash of a source.
 READER_SOURCES := $(wildcard tuner/source/*.c)
 COMPILE_SOURCES := $(wildcard tuner/compiler/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
-# The agent of a node; all but its main is known to the driver, which speaks with it.
+# The agent of a node. The driver exchanges messages with it, and links all of it except its main file.
 NODE_SOURCES := $(wildcard tuner/node/*.c)
-# Of the driver alone; with the commit, so that another one compiles and links no more than this.
+# Only in the driver. It contains the commit, so that after a new commit only this file is compiled and linked.
 MAIN_SOURCES := tuner/cli/main.c
 DRIVER_FOLDERS := job init pool setup policy run final watch explain simulate store recorded header report check
 REPLAY_SOURCES := tuner/simulate/main_replay.c
-# The library of everything that needs no CUDA: the driver and the tests are made of it.
+# A library of everything that needs no CUDA. The driver and the tests are linked with it.
 LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(wildcard search/*/*.c) \
   $(READER_SOURCES) \
   $(filter-out tuner/node/main_node.c,$(NODE_SOURCES)) \
@@ -96,7 +98,7 @@ setup:
 	@CC="$(CC)" CUDA_HOME="$(CUDA_HOME)" CUDA_LIB="$(CUDA_LIB)" HEADERS="$(HEADERS)" PACKAGES="$(PACKAGES)" \
 	  sh tests/setup.sh
 
-# Fetches the charts of `sweetspot report` at once. The set-up fetches them too, and goes on without them where npm
+# Fetches the chart libraries of `sweetspot report` now. The set-up fetches them too, and continues without them if npm
 # fails.
 .PHONY: charts
 charts:
@@ -109,18 +111,18 @@ $(BUILD)/%.o: %.c
 	@echo "cc $<"
 	@$(CC) $(CFLAGS) $(LEVEL) $(EXTRA) -c $< -o $@
 
-# Tests are compiled more often than they run for long; fuzz harnesses run.
+# Tests are compiled often and run briefly, so they are not optimised. Fuzz harnesses are.
 $(BUILD)/tests/%.o: LEVEL = -O0
 $(BUILD)/tests/fuzz/%.o: LEVEL =
 
-# cxx holds an empty <string>, which a header of CUPTI's includes even in C.
+# The folder cxx has an empty <string>, because a header of CUPTI includes it even in C.
 $(call objects,$(GPU_SOURCES)) $(BUILD)/tests/test_profile.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
 $(BUILD)/tuner/compiler/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compiler/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
 $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_judge gpu_tutorial python runtime tutorial): \
   EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
-# Loops over a pool of candidates take nearly all of a proposal's time: they are vectorised, with the same results
-# everywhere.
+# Loops over a pool of candidates take nearly all of a proposal's time. They are vectorised, with the same results on
+# every machine.
 $(BUILD)/search/model/gp.o $(BUILD)/search/model/gp_loops.o: \
   EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(BUILD)/tuner/base/embedded.o: $(wildcard kernels/support*.cu*) \
@@ -128,7 +130,7 @@ $(BUILD)/tuner/base/embedded.o: $(wildcard kernels/support*.cu*) \
   $(wildcard tuner/header/*.in tuner/header/*.py tuner/report/page/*)
 $(BUILD)/tuner/source/host_headers.o: $(wildcard tuner/source/host/*)
 
-# What --version prints: the commit, where this is a checkout, and the toolkit.
+# For --version: the commit, if this is a checkout, and the version of the toolkit.
 COMMIT = $(shell test -e .git && git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null)
 CUDA_VERSION = $(shell sed -n 's/^.define CUDA_VERSION \([0-9]*\)\([0-9][0-9]\)[0-9]$$/\1.\2/p' \
   $(CUDA_HOME)/include/cuda.h 2>/dev/null | sed 's/[.]0*\([0-9]\)/.\1/')
@@ -141,7 +143,7 @@ $(BUILD)/built-from: FORCE
 .PHONY: FORCE
 FORCE:
 
-# The scripts of a report's page, as one. The order is the page's: each uses what stands before it.
+# The scripts of a report's page, joined in the page's order, because each uses the ones before it.
 PAGE := tuner/report/page
 PAGE_SCRIPT := out/page/report.js
 PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js overview.js progress.js \
@@ -196,7 +198,7 @@ $(MAN)/sweetspot.1: $(BIN)/sweetspot
 
 VERSION = $(shell sed -n 's/^.define SWEETSPOT_VERSION "\(.*\)"/\1/p' tuner/base/installation.h)
 
-# The sources as they are committed: out/dist/sweetspot-<version>.tar.gz. It builds without git.
+# Packs the committed sources into out/dist/sweetspot-<version>.tar.gz, which builds without git.
 .PHONY: dist
 dist:
 	@mkdir -p out/dist
@@ -206,17 +208,18 @@ dist:
 # Installing -------------------------------------------------------------------------------------
 
 PREFIX ?= /usr/local
-# Everything lies under PREFIX, and the programs find it from where they are: the folder can be moved as a whole.
+# Everything is installed under PREFIX. The programs find their files relative to themselves, so that the folder can be
+# moved as a whole.
 ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
-# What users' own functions include.
+# Headers for users' own functions.
 USER_HEADERS := kernels/sweetspot_reference.h kernels/sweetspot_baseline.h
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu' -o -name '*.cuh' \
   -o -name '*.json')
-# With the same folders as here, so that they find each other.
+# Installed in the same folders as in the source tree, so that their links work.
 DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/*.sbatch docs/experiments/*.md docs/benchmarks/*.json \
   docs/images/*.png docs/images/*.svg) $(shell find examples -path examples/foreign/sources -prune -o -type f -print)
-# The libraries of a report's page, if set-up could fetch them: nothing else needs them.
+# The libraries of a report's page, if the set-up could fetch them. Nothing else needs them.
 CHARTS := out/npm/report
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
   $(SHARE)/fish/vendor_completions.d/sweetspot.fish
@@ -242,7 +245,7 @@ install: all
 	@set -- bash zsh fish; for file in $(COMPLETIONS); do \
 	  $(BIN)/sweetspot completion $$1 >$$file || exit 1; shift; done
 	@chmod 644 $(COMPLETIONS) $(SHARE)/man/man1/sweetspot*.1 $(SHARE)/pkgconfig/sweetspot.pc \
-	  $(SHARE)/cmake/sweetspot/*.cmake # whatever the umask
+	  $(SHARE)/cmake/sweetspot/*.cmake # regardless of the umask
 
 .PHONY: uninstall
 uninstall:
@@ -251,7 +254,7 @@ uninstall:
 	rm -f $(ROOT)/bin/sweetspot $(SHARE)/man/man1/sweetspot.1 $(SHARE)/man/man1/sweetspot-*.1 \
 	  $(SHARE)/pkgconfig/sweetspot.pc $(COMPLETIONS)
 
-# A Debian package of the same files, out/deb/sweetspot_<version>_<architecture>.deb. DEB: the folder.
+# A Debian package of the same files, out/deb/sweetspot_<version>_<architecture>.deb. DEB: the output folder.
 DEB ?= out/deb
 
 .PHONY: deb
@@ -294,10 +297,10 @@ $(BIN)/reference_library.so: tests/reference_library.c
 .PHONY: test-programs
 test-programs: programs $(TESTS) $(TEST_HELPERS) $(BIN)/reference_library.so
 
-# Programs that run compilers for a minute each have their own target; the longest first.
+# Test programs that run compilers for a minute each. They have their own target; the longest come first.
 COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_emulated_mma test_examples test_builds test_own_kernels \
   test_compile test_nvcc_job test_deb)
-# Programs of whole runs for half a minute each have one, too.
+# Test programs that make whole runs for half a minute each also have their own target.
 RUN_TESTS := $(addprefix $(BIN)/,test_faults test_job_set_tune test_watch test_pool_faults)
 # Programs that wait for deadlines, compile templates or search for many seconds: started first, and left out of
 # test-fast.
@@ -308,10 +311,10 @@ SLOW_TESTS := \
 # The longest of the others also start first, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_python test_job test_width test_terminal \
   test_products)
-# A GPU is not shared between test programs, and those that compare times or energies share the machine with none: as
-# processes start on the other GPUs, each of theirs starts seconds later.
+# Test programs do not share a GPU. Those that compare times or energies have the machine to themselves, because their
+# processes start seconds later while others start on the other GPUs.
 TIMED_GPU_TESTS := $(addprefix $(BIN)/test_gpu_,energy final judge profile)
-# The longest begin first: with several GPUs, one has each.
+# The longest begin first; with several GPUs, each GPU gets one of them.
 LONG_GPU_TESTS := $(addprefix $(BIN)/test_gpu_,hostile tensor gemm header constants jobs plausibility)
 GPU_TESTS := $(LONG_GPU_TESTS) \
   $(filter-out $(LONG_GPU_TESTS) $(TIMED_GPU_TESTS),$(filter $(BIN)/test_gpu%,$(TESTS))) -- $(TIMED_GPU_TESTS)
@@ -326,14 +329,14 @@ test: setup
 	@BUILD=$(BUILD) sh tests/circles.sh
 	@BIN=$(BIN) bash tests/run.sh $(ALL_TESTS)
 
-# Tests that keep compilers busy: the templates in emulation, the examples by the commands in their comments, nvcc's
-# builds, the program's own kernels for every architecture, a Debian package.
+# Tests that keep compilers busy: the templates in emulation, the examples with the commands in their comments, nvcc's
+# builds, the program's own kernels for every architecture, and a Debian package.
 .PHONY: test-compilers
 test-compilers: setup
 	@$(MAKE) test-programs
 	@BIN=$(BIN) bash tests/run.sh $(COMPILER_TESTS)
 
-# Whole runs with faults, in suites, on nodes, watched.
+# Tests of whole runs: with faults, with several jobs, on nodes, and while they are watched.
 .PHONY: test-runs
 test-runs: setup
 	@$(MAKE) test-programs
@@ -344,7 +347,7 @@ test-fast: setup layers
 	@$(MAKE) test-programs
 	@BIN=$(BIN) bash tests/run.sh $(FAST_TESTS)
 
-# Rewrites tests/golden from what the commands print, and adds new rows of the program's tables to lists and documents.
+# Rewrites tests/golden from the commands' output, and adds new rows of the program's tables to lists and documents.
 # Read the difference before committing it.
 GOLDEN_TESTS := $(addprefix $(BIN)/,test_golden test_messages test_views test_options test_job_settings)
 .PHONY: golden
@@ -353,28 +356,30 @@ golden: setup
 	@rm -f tests/golden/*.txt
 	@SWEETSPOT_GOLDEN=write BIN=$(BIN) bash tests/run.sh $(GOLDEN_TESTS)
 
-# The additions that CONTRIBUTING.md describes, made in a copy of the tree as its text says.
+# Makes the additions that CONTRIBUTING.md describes, in a copy of the tree and exactly as described.
 .PHONY: test-contributing
 test-contributing: setup
 	@$(MAKE) programs $(TEST_HELPERS) $(GOLDEN_TESTS) $(addprefix $(BUILD)/tests/,$(patsubst %,test_%.o,strategies \
 	  operations completion manual gallery trial recorded documents)) $(BIN)/reference_library.so
 	@+bash tests/contributing.sh
 
-# Small mistakes, one at a time, in a copy of the tree: each must make a test fail. MUTANTS: which (all of them).
+# Makes small mistakes in a copy of the tree, one at a time. Each must make a test fail. MUTANTS: their names (default:
+# all).
 .PHONY: test-mutants
 test-mutants: setup
 	@bash tests/mutants.sh $(MUTANTS)
 
-# Checks of the GPU worker, disabled one at a time: without each, some hostile kernel must get through.
+# Disables the checks of the GPU worker, one at a time. Without the check, some hostile kernel must get through.
 .PHONY: test-mutants-gpu
 test-mutants-gpu: setup
 	@bash tests/mutants_gpu.sh $(MUTANTS)
 
-# The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those that search for long, mostly run a
+# The tests under AddressSanitizer and UndefinedBehaviorSanitizer, except those that search for long, mostly run a
 # compiler or need a GPU.
 SANITIZED := $(filter-out $(GPU_TESTS) $(addprefix $(BIN)/,test_final_statistics test_strategies test_replay_run \
   test_prior),$(RUN_TESTS) $(ALL_TESTS))
-# Leaks of others. Shallow stacks and a small quarantine: SQLite and jansson allocate much.
+# leaks.txt lists leaks of libraries. Stacks are shallow and the quarantine is small because SQLite and jansson allocate
+# a lot.
 export ASAN_OPTIONS ?= malloc_context_size=5:quarantine_size_mb=16
 export UBSAN_OPTIONS ?= print_stacktrace=1
 export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/fuzz/leaks.txt:print_suppressions=0
@@ -388,13 +393,13 @@ sanitized-programs:
 test-sanitize: sanitized-programs
 	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) bash tests/run.sh $(SANITIZED:$(BIN)/%=out/bin-sanitize/%)
 
-# Harnesses of tests/fuzz by clang's libFuzzer, FUZZ_SECONDS each, or as long as FUZZ_UNTIL (Unix time) leaves.
-# HARNESSES: which (all of them). Where clang or its runtime is missing they are skipped, and counted as such.
+# Runs the harnesses of tests/fuzz with clang's libFuzzer, for FUZZ_SECONDS each or until FUZZ_UNTIL (Unix time).
+# HARNESSES: their names (default: all). If clang or its runtime is missing, they are skipped, and counted as skipped.
 FUZZ_SECONDS ?= 60
 HARNESSES ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(HARNESSES:%=$(BIN)/%)
 $(BUILD)/tests/fuzz/fuzz_gpu_requests.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
-# The compile worker's own, without what a harness stands in for.
+# The compile worker's files, except those that a harness replaces.
 FUZZED := $(call objects,$(filter-out $(addprefix tuner/compiler/,main_compile.c nvrtc.c nvcc.c library_build.c), \
   $(COMPILE_SOURCES)))
 $(FUZZERS): $(BIN)/%: $(BUILD)/tests/fuzz/%.o $(FUZZED) $(GPU_LIBRARY) $(LIBRARY)
@@ -411,8 +416,8 @@ fuzz: setup
 	  SECONDS_EACH=$(FUZZ_SECONDS) UNTIL=$(FUZZ_UNTIL) bash tests/fuzz/run.sh $(HARNESSES:%=out/bin-sanitize/%); \
 	else echo "fuzz: no clang with libFuzzer (Debian: clang, libclang-rt-dev)"; \
 	  echo "0 passed, 0 failed, $(words $(HARNESSES)) skipped"; fi
-# Attacks on whole runs: kills, faults, power cuts (tests/torture/torture.c). TORTURE_SHARE: percent of them, TORTURE:
-# which, TORTURE_SEED: to repeat one.
+# Attacks on whole runs: kills, faults, power cuts (tests/torture/torture.c). TORTURE_SHARE: percentage of them to run,
+# TORTURE: their names, TORTURE_SEED: repeats a single one.
 TORTURE_LAYERS := $(addprefix $(BIN)/,io_fault.so power_cut.so clock_jump.so)
 TORTURE_SOURCES := $(filter-out $(TORTURE_LAYERS:$(BIN)/%.so=tests/torture/%.c),$(wildcard tests/torture/*.c))
 
@@ -431,7 +436,7 @@ torture: setup
 	@$(MAKE) programs $(BIN)/fake_worker $(BIN)/lying_node $(BIN)/torture $(TORTURE_LAYERS)
 	@$(BIN)/torture
 
-# A long search over sane and hostile candidates mixed, in which nothing may grow or slow down. SOAK_DRY=1: with
+# A long search over a mix of sane and hostile candidates, in which nothing may grow or slow down. SOAK_DRY=1: with
 # scripted workers.
 SOAK_SECONDS ?= 900
 .PHONY: soak
@@ -439,33 +444,34 @@ soak: setup
 	@$(MAKE) programs $(BIN)/fake_worker
 	@bash tests/measure/soak.sh $(SOAK_SECONDS)
 
-# Tests that need a GPU: hostile kernels, counters against ncu, a whole tuning run.
+# Tests that need a GPU: hostile kernels, counters compared with ncu's, a whole tuning run.
 .PHONY: test-gpu
 test-gpu: setup
 	@$(MAKE) test-programs
 	@SWEETSPOT_GPU_REQUIRED=1 BIN=$(BIN) DEADLINE=$(or $(DEADLINE),1800) bash tests/run.sh -- $(GPU_TESTS)
 
-# A Slurm of this machine with three nodes, which root may install, and a pool on it: workers, agents and the driver are
-# killed, a node is drained, another joins.
+# Runs Slurm with three nodes on this machine (root may install it), and a pool on it: workers, agents and the driver
+# are killed, a node is drained, and another one joins.
 .PHONY: test-slurm
 test-slurm: setup
 	@$(MAKE) programs $(BIN)/fake_worker
 	@BIN=$(BIN) bash tests/slurm.sh
 
-# Nodes by ssh, on an sshd of the test's own: connections are refused, killed and stopped.
+# Nodes over ssh, with the test's own sshd: connections are refused, killed and stopped.
 .PHONY: test-ssh
 test-ssh: setup
 	@$(MAKE) programs $(BIN)/fake_worker
 	@BIN=$(BIN) bash tests/ssh.sh
 
-# Pages of `sweetspot report` in Chromium. Skipped, and counted as such, where there is no node, Chromium or chart
-# library; root may install Chromium (INSTALL=1).
+# Tests pages of `sweetspot report` in Chromium. If Node.js, Chromium or the chart library is missing, the tests are
+# skipped, and counted as skipped. Root may install Chromium (INSTALL=1).
 .PHONY: test-browser
 test-browser: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
 	@SCRIPT=$(PAGE_SCRIPT) BIN=$(BIN) bash tests/browser/run.sh
 
-# The drawings of ARCHITECTURE.md, by Graphviz. A test holds each against the hash of the text it was drawn from.
+# Makes the drawings of ARCHITECTURE.md with Graphviz. Each has the hash of the .dot file that it was drawn from, which
+# a test checks.
 .PHONY: pictures
 pictures: $(patsubst %.dot,%.svg,$(wildcard docs/images/*.dot))
 
@@ -473,19 +479,19 @@ docs/images/%.svg: docs/images/%.dot
 	@dot -Tsvg $< >$@
 	@echo "<!-- drawn from $$(sha256sum <$< | cut -d' ' -f1) -->" >>$@
 
-# The pictures of reports in docs/images, from a replayed search.
+# Makes the pictures of reports in docs/images, from a replayed search.
 .PHONY: screenshots
 screenshots: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
 	@BIN=$(BIN) node tests/browser/screenshots.js
 
-# The driver under valgrind, from a search to its report.
+# Runs the driver under valgrind, from a search to its report.
 .PHONY: test-valgrind
 test-valgrind: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
 	@BIN=$(BIN) SPACE=$(DEMO_SPACE) bash tests/valgrind.sh
 
-# Checks the includes against the layers of ARCHITECTURE.md, and that external functions have users elsewhere.
+# Checks the includes against the layers of ARCHITECTURE.md, and that every external function is used outside its file.
 .PHONY: layers
 layers: setup
 	@$(MAKE) structure programs
@@ -496,31 +502,31 @@ structure:
 	@sh tests/layers.sh
 	@sh tests/prose.sh
 
-# Unusual words, which are mistakes, and long sentences of documents, which may be.
+# Finds unusual words, which are mistakes, and long sentences in documents, which may be mistakes.
 .PHONY: prose
 prose:
 	@sh tests/prose.sh long
 
-# All rows of the tables on a GPU, one seed of each in some 12 minutes. The same command at the same commit resumes,
-# and then measures the other seeds.
+# Measures all rows of the tables on a GPU, with one seed each in about 12 minutes. The same command at the same commit
+# resumes, and then measures the other seeds.
 .PHONY: benchmarks-gpu
 benchmarks-gpu: all
 	@OUT=out/benchmarks/$(COMMIT) BIN=$(BIN) DEADLINE=$(or $(DEADLINE),720) bash tests/measure/benchmarks.sh || \
 	  { echo "run it again for what is left"; exit 1; }
 	@echo 'tests/measure/tables.sh add out/benchmarks/$(COMMIT)/*.json && make benchmarks: take them into the documents'
 
-# The tables of BENCHMARKS.md and README.md, from docs/benchmarks.
+# Writes the tables of BENCHMARKS.md and README.md from docs/benchmarks.
 .PHONY: benchmarks
 benchmarks:
 	@bash tests/measure/tables.sh
 
-# Checks the calls between the files of a folder, in the objects.
+# Checks that the object files of a folder do not call each other in circles.
 .PHONY: circles
 circles: setup
 	@$(MAKE) programs
 	@BUILD=$(BUILD) sh tests/circles.sh
 
-# clang-tidy (14) and cppcheck (2.10) over the C files, with the options by which they are compiled. DEEP=1: follow
+# clang-tidy (14) and cppcheck (2.10) over the C files, with the options with which they are compiled. DEEP=1: follows
 # every path.
 .PHONY: lint
 lint: setup

@@ -175,7 +175,7 @@ static void follow(const struct recorded *r, uint64_t seed, struct announced *bi
         strategy_tell(s, &o);
         stop_tell(&stop, o.outcome == OUTCOME_OK ? o.objective : NAN);
     }
-    // The predictions after 25, 50, 100 and 200 evaluations for the same number of further evaluations.
+    // After 25, 50, 100 and 200 evaluations, predicts the gain from doubling their number.
     for (uint64_t n = 25, k = 0; 2 * n <= stop.evaluations; n *= 2, k++) {
         struct stop then = stop;
         then.evaluations = n;

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fetches the libraries that `sweetspot report` inlines into out/npm/report, by the lock file of tuner/report/page,
-# which has their hashes. Stores them as one script, and their licences and notice as one text. Never fails: it reports
-# what is missing, and everything except `report` works without it.
+# Fetches the libraries that `sweetspot report` inlines, and checks them against the hashes in the lock file of
+# tuner/report/page. Stores them in out/npm/report as one script, and their licences and notice as one file. Never
+# fails: it reports what is missing, and everything except `report` works without it.
 set -u
 page=tuner/report/page to=out/npm kept=out/npm/report
 stamp=$(cksum <$page/package-lock.json)

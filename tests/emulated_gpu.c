@@ -1,9 +1,9 @@
-// The unchanged sweetspot-gpu on a device that is host memory (tests/fuzz/fake_cuda.h), with the worker's own kernels
-// emulated (tests/emulation/worker_support.cpp). With it, whole jobs are tuned without a GPU
+// The unchanged sweetspot-gpu on a fake device, whose memory is host memory (tests/fuzz/fake_cuda.h), with the worker's
+// own kernels emulated (tests/emulation/worker_support.cpp). With it, whole jobs are tuned without a GPU
 // (tests/test_emulated_gpu.c). $FAKE_NVML adds an NVML, whose energy counter grows at 300 W in real time, in steps of
 // 98 ms. $FAKE_CUBLAS adds a cuBLAS (fake_cublas.h). Candidates are functions in this file, chosen by the kernel's
 // name: FAMILY and FAMILY_none are correct, FAMILY_FAULT has the fault. Time is virtual: a launch of a correct
-// candidate takes 1 ms, one of a faulty candidate 0.5 ms, so that it would win.
+// candidate takes 1 ms, one of a faulty candidate 0.5 ms, so that the faulty one would win.
 #include <math.h>
 
 #define FAKE_CUDA_EMULATES

@@ -25,7 +25,7 @@ static struct e2e_result emulate(const char *folder, const char *template, const
         template, template, what, script, macros, what);
 }
 
-// Fails unless the program succeeded, or, if `mistake` is not NULL, failed with this text.
+// Fails unless the program succeeded, or, if `mistake` is not NULL, failed with this message.
 static void expect(struct e2e_result r, const char *what, const char *mistake)
 {
     if (mistake ? r.status != 1 || !strstr(r.out, mistake) : r.status || strcmp(r.out, "ok\n") != 0)

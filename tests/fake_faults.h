@@ -26,7 +26,7 @@ static const struct {
     {"energy_text", "energy", "[1, 2]"},
 };
 
-// Makes a problem of an answer invalid if the mode says so. In a final, "time" is that of a round.
+// Makes a problem of an answer invalid if the mode says so. In a final, "time" means the time of a round.
 static inline void spoil(const json_t *object, bool in_final, json_t *problems)
 {
     for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
@@ -74,7 +74,7 @@ static inline void suffer(const char *op)
     if (!strcmp(kind, "slow") || !strcmp(kind, "quiet")) sleep(2);
 }
 
-// $FAKE_SPOIL is "OP JSON": members that are added to answers to these requests, or replaced in them.
+// $FAKE_SPOIL is "OP JSON": JSON has members that are added to answers to these requests, or replaced in them.
 static inline void spoil_answer(const char *op, json_t *answer)
 {
     const char *how = getenv("FAKE_SPOIL"), *json = how ? strchr(how, ' ') : NULL;

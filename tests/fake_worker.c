@@ -47,7 +47,7 @@ static json_t *hello(void)
                      (int)!getenv("FAKE_NO_COUNTERS"), "reason", "ERR_NVGPUCTRPERM: no permission");
 }
 
-// The number of lines of $FAKE_LOG that begin with this text.
+// The number of lines of $FAKE_LOG that begin with this string.
 static int times_noted(const char *text)
 {
     char line[256];
@@ -97,8 +97,8 @@ static json_t *compile_helper(const json_t *request)
     return NULL;
 }
 
-// For $FAKE_LOG_FILES: logs every text in a request that is, or ends with, the path of a file that this worker can
-// read.
+// If $FAKE_LOG_FILES is set: logs every string in a request that is, or ends with, the path of a file that this worker
+// can read.
 static void note_files(const json_t *value)
 {
     const char *text = json_is_string(value) ? json_string_value(value) : "", *path = strchr(text, '/');

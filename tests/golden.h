@@ -53,7 +53,7 @@ static inline char *golden_blot(char *text, const struct blot *b)
     return out.text;
 }
 
-// Rounds every number with a point and more than GOLDEN_DIGITS digits to that many; takes ownership of `text`.
+// Rounds every number with a decimal point and more than GOLDEN_DIGITS digits to that many; takes ownership of `text`.
 static inline char *golden_round(char *text)
 {
     size_t size;

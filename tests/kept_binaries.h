@@ -23,7 +23,7 @@ static inline int keep_binary(void *user, const struct trial *trial)
     return 0;
 }
 
-// `entry` is that of the only stage.
+// `entry`: the entry of the only stage.
 static inline void keep_binaries(const char *path, const char *entry)
 {
     struct error err = {""};

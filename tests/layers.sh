@@ -117,7 +117,7 @@ found=$(grep -rnE '\b(memory_new|memory_grow|text_copy|text_format) *\(' tuner/g
 [ -z "$found" ] || complain "the GPU worker must not end when memory is exhausted: use memory_try:
 $found"
 
-# One struct, union or enum for each name.
+# No two structs, unions or enums may have the same name.
 tag='^[ \t]*(static |const |typedef )*(struct|union|enum) [a-z_0-9]+ \{'
 twice=$(grep -rhoE "$tag" tuner search kernels --include='*.[ch]' |
     sed -E 's/.*(struct|union|enum) ([a-z_0-9]+) \{/\2/' | sort | uniq -d)
@@ -126,7 +126,7 @@ for name in $twice; do
 $(grep -rnE "(struct|union|enum) $name \{" tuner search kernels --include='*.[ch]')"
 done
 
-# One file for each base name.
+# No two files may have the same base name.
 twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch]' -exec basename {} \; |
     sort | uniq -d)
 [ -z "$twice" ] || complain "base names of files that are used twice: $twice"

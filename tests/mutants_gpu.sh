@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Shows whether each check of the GPU worker is needed. Each patch in tests/mutants/gpu disables one check. Each is
 # applied by itself to a copy of the tree, the programs that it concerns are built, and test_gpu_hostile runs the cases
-# that its first line names ("cases: FAMILY/CASE:WAY ..."). At least one of these cases must get through, or a right
+# that its first line names ("cases: FAMILY/CASE:WAY ..."). At least one of these cases must get through, or a correct
 # kernel must be refused; otherwise the check is idle. Ends with "N needed, N idle, N broken". The exit status is 1 if a
 # check is idle, if a patch does not apply or build, or if a case gets through although nothing is disabled.
 #

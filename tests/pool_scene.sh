@@ -37,7 +37,8 @@ free_ports() {
         return
     done
 }
-# Creates the folder `at` with a job. At the caller's end, the folder and the processes `pids` are removed.
+# Creates the folder `at` with a job. When the caller exits, the processes in `pids` are killed and the folder is
+# removed.
 scene_begin() {
     at=$(mktemp -d "/tmp/sweetspot-$kind-XXXXXX")
     pids=

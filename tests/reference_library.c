@@ -164,7 +164,7 @@ int hang(int arrays, const struct sweetspot_array *array, int values, const stru
     for (;;) pause();
 }
 
-// Baselines on a device that is host memory: N, a, x, y.
+// Baselines on a fake device, whose memory is host memory: N, a, x, y.
 static long long begun;
 sweetspot_baseline scale_begin, scale, scale_wrongly, scale_refuse, scale_crash, scale_hang;
 sweetspot_baseline scale_placed_begin, scale_placed;

@@ -3,8 +3,8 @@
 # N passed, N failed, N skipped.
 #
 # Usage: BIN=out/bin tests/run.sh PROGRAM... [-- PROGRAM... [-- PROGRAM...]]
-# Programs after the first `--` need a GPU for themselves. When the others have ended, one runs on each GPU (GPUS: how
-# many; default: all in nvidia-smi), or one after another. Programs after the second `--` need the machine for
+# Programs after the first `--` need a GPU to themselves. When the others have ended, one runs on each GPU (GPUS: how
+# many; default: all in nvidia-smi), or one after another. Programs after the second `--` need the machine to
 # themselves. JOBS: programs at once (default: number of cores + 2, because tests wait for deadlines). DEADLINE: seconds
 # that a program may take. Then it and its children are killed, which counts as one failure. A program that dies without
 # its closing lines also counts as one failure. The output of a program is in $BIN/log/<program>.log.

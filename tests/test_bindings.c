@@ -1,5 +1,5 @@
-// Constants, textures and surfaces in the GPU worker, on a device that is host memory (fuzz/fake_cuda.h): what a launch
-// finds in them, and how changes are verified. The cubin is a real one.
+// Constants, textures and surfaces in the GPU worker, on a fake device, whose memory is host memory (fuzz/fake_cuda.h):
+// what a launch finds in them, and how changes are verified. The cubin is a real one.
 #include "tests/e2e.h"
 
 #include "tests/fuzz/fake_cuda.h"
@@ -242,7 +242,7 @@ TEST(a_texture_over_the_buffers_own_memory_is_that_of_the_copy)
 TEST(a_variable_that_is_missing_or_too_small_is_refused_by_name)
 {
     static const struct {
-        const char *buffer, *arguments, *words; // NULL: it is fine
+        const char *buffer, *arguments, *words; // NULL: it is valid
     } cases[] = {
         {"{'name':'coeff','type':'f32','cols':4,'symbol':'required'}", "[]",
          "the compiled code has no variable 'coeff' (did you mean 'coef'?)"},
@@ -301,7 +301,7 @@ TEST(an_input_is_placed_in_every_unit_and_its_texture_is_shared)
 TEST(what_several_units_would_write_each_for_itself_is_refused_by_name)
 {
     static const struct {
-        const char *buffer, *words; // NULL: it is fine
+        const char *buffer, *words; // NULL: it is valid
     } cases[] = {
         {TOTAL, "constant 'total' is written, but 2 parts of the candidate"},
         {"{'name':'total','type':'i32','cols':1,'direction':'scratch','symbol':'required'}", "2 parts"},

@@ -1,5 +1,5 @@
-// A problem's memory (tuner/gpu/buffers.c) on a device that is host memory (tests/fuzz/fake_cuda.h). Only the part that
-// the host fills is tested: relations hold in both data sets and in any layout, and padding is unchanged.
+// A problem's memory (tuner/gpu/buffers.c) on a fake device, whose memory is host memory (tests/fuzz/fake_cuda.h). Only
+// the part that the host fills is tested: relations hold in both data sets and in any layout, and padding is unchanged.
 #include "tests/fuzz/fake_cuda.h"
 #include "tests/opened_buffers.h"
 #include "tuner/gpu/addresses.h"

@@ -243,7 +243,7 @@ TEST(a_template_for_hopper_alone_says_so)
     assert_contains(r.out, "gemm_wgmma.cu needs sm_90a");
 }
 
-// For every template, three configurations of its first job and one for each of its other jobs and for Ampere.
+// Compiles three configurations of each template's first job, one of every other job, and one per job for Ampere.
 TEST(the_shipped_templates_compile_for_hopper_and_ampere)
 {
     char *folder = e2e_folder("templates");

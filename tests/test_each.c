@@ -22,7 +22,7 @@
 
 static struct error err; // of the last call that failed
 
-// The smallest number of candidates that cover all problems that are not held back, by trying every set.
+// Tries every set to find the smallest number of candidates that cover all problems that are not held back.
 static size_t brute_force(const double *times, size_t candidates, size_t problems, const bool *holdout, double regret)
 {
     size_t fewest = SIZE_MAX;
@@ -305,7 +305,7 @@ TEST(embedded_kernels_are_launched_by_size)
     assert_contains(r.out, "e.sweetspot\nsweetspot-kernel 1 \nsweetspot-kernel 1 \n8\n"); // both, on all problems
 }
 
-// sweetspot_runtime.c launches what the header selects. (Its kernels are marked as verified here.)
+// sweetspot_runtime.c launches the kernels that the header selects. (Its kernels are marked as verified here.)
 TEST(the_runtime_chooses_as_the_header_does)
 {
     static const char program[] =

@@ -80,7 +80,7 @@ TEST(it_is_measured_in_full_however_slow)
                                "job.cfg --store job.db -q -n 10 -j 1 2>&1 && grep -A 1 X= log"));
     const char *log = strstr(r.out, "\nX=");
     assert_non_null(log);
-    assert_non_null(strstr(log, "[0.00")); // others are stopped early
+    assert_non_null(strstr(log, "[0.00")); // other slow candidates are stopped early
     const char *own = strstr(log, "X=1,MODE=good,U=4,R=15\n");
     if (own) assert_contains(own, "R=15\n[null,null]\n");
     assert_non_null(own);

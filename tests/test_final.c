@@ -328,7 +328,7 @@ TEST(who_is_answered_without_times_cannot_win)
 TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
 {
     char *folder = e2e_folder("two_times");
-    e2e_passed(tune_modes(folder, "7, 8, 9", "\"good\"")); // none depends on the process
+    e2e_passed(tune_modes(folder, "7, 8, 9", "\"good\"")); // no time depends on the process
     folder = e2e_folder("two_times");
     struct e2e_result r = e2e_passed(tune_modes(folder, "7", "\"final_two_times\"")); // the only candidate
     assert_contains(r.out, "takes one of two times, depending on the process that runs it");

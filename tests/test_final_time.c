@@ -90,7 +90,7 @@ static const struct timed_run {
     const char *name;
     double seconds;          // --time
     const char *before;      // shell variables
-    const char *says;        // texts with "|" between them
+    const char *says;        // strings separated by "|"
     int winners, status;     // how many winners there are, and the exit status
     double most;             // s that it may take; 0: `seconds` plus `allowed`
     struct scripted_job job; // NULL parameters: a large job

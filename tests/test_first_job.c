@@ -1,5 +1,5 @@
-// From a kernel to a tuned program in one command: `sweetspot tune add.cu` and options for what the source does not
-// say.
+// From a kernel to a tuned program in one command: `sweetspot tune add.cu`, with options for information that the
+// source does not contain.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -84,8 +84,8 @@ TEST(a_job_with_a_mistake_is_kept)
     assert_contains(r.err, "unknown name 'm'", "correct add.cfg, then: sweetspot tune add.cfg");
 }
 
-// `script` provides a terminal. After an empty line or a mistake the question is repeated, and the end of input lists
-// what is missing.
+// `script` provides a terminal. After an empty line or a mistake the question is repeated, and at the end of input, the
+// missing information is listed.
 TEST(on_a_terminal_the_user_is_asked)
 {
     char *folder = e2e_folder("first_asked");

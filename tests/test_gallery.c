@@ -11,7 +11,7 @@
 
 enum { WORDS_MAX = 4096 };
 
-// The texts between backticks, except in blocks; malloc'ed.
+// The strings between backticks, except in blocks; malloc'ed.
 struct spans {
     char *words[WORDS_MAX];
     size_t count;

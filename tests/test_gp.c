@@ -1,6 +1,6 @@
 // Compares the Gaussian process (search/model/gp.c) with the same formulas written out: a dense kernel matrix and a
-// plain Cholesky factor, in double precision and without tables. The gradient is compared with differences of the log
-// posterior.
+// plain Cholesky factor, in double precision and without tables. The gradient is compared with finite differences of
+// the log posterior.
 #include "search/model/gp.h"
 #include "search/space/random.h"
 #include "tests/random_normal.h"

@@ -36,7 +36,7 @@ static void hold(const char *what, const char *arguments, const char *reference,
     "{ buffer = \"" name "\"; type = \"" type "\"; shape = [ \"N\" ]; direction = \"out\"; " more "}"
 #define N_ARGUMENT "{ scalar = \"N\"; type = \"i32\"; }, "
 
-// The reference decodes FP8 from its bits. FP8 results are right or off by two steps.
+// The reference decodes FP8 from its bits. FP8 results are correct or off by two steps.
 GPU_TEST(fp8_is_what_cuda_says)
 {
     static const char source[] =

@@ -1,14 +1,14 @@
 // The families of hostile kernels under tests/hostile/. Each is a job FAMILY.cfg with one parameter, CASE, and a table
 // FAMILY.txt with the expected verdict for every case. Every family is tuned in several ways: with small problems,
 // whose launches are timed in graphs, and with large ones, whose launches are timed singly; with a cold and a warm
-// cache. No wrong kernel may be found right, no correct one may be refused, and none may win with an unfair time. A
-// kernel that did not run does not count as refused.
+// cache. No wrong kernel may be accepted, no correct one may be refused, and none may win with an unfair time. A kernel
+// that did not run does not count as refused.
 //
-// The verdicts `honest` and `steady` are about time: a kernel that uses data left by an earlier launch may be found
-// right as long as it gains nothing, that is, it takes at least `enough` times the time of the case `plain`. About one
-// in a thousand times of a few microseconds is off, so a gain counts only if it recurs in one of two repetitions.
+// The verdicts `honest` and `steady` are about time: a kernel that uses data left by an earlier launch may be accepted
+// as long as it gains nothing, that is, it takes at least `enough` times the time of the case `plain`. About one in a
+// thousand times of a few microseconds is off, so a gain counts only if it recurs in one of two repetitions.
 //
-// A wrong kernel may be lucky in the short soak of a trial that is not the best. It counts as found right if it passes
+// A wrong kernel may be lucky in the short soak of a trial that is not the best. It counts as accepted if it passes
 // again in one of two more trials, or in a final. The verdict `final` is for kernels that such trials often miss; the
 // final must find them.
 //

@@ -6,8 +6,8 @@
 
 #include "tuner/base/json.h"
 
-// GAINLESS: the kernel may be found right as long as it gains nothing, that is, it takes at least `enough` times the
-// time of the case `plain`.
+// GAINLESS: the kernel may be accepted as long as it gains nothing, that is, it takes at least `enough` times the time
+// of the case `plain`.
 enum expected { RIGHT, WRONG, GAINLESS };
 static const double enough = 0.85;
 
@@ -128,7 +128,7 @@ static bool have_sanitizer(const char *folder)
 }
 
 static const struct {
-    const char *name, *status, *reason; // beginning of the reason; "": right
+    const char *name, *status, *reason; // beginning of the reason; "": correct
     const char *advice;                 // part of racecheck's first message
 } sanitized[] = {
     {"scratch_used", "ok", "", ""},

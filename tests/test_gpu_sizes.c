@@ -1,4 +1,4 @@
-// Drawn sizes on a GPU: kernels that are right only on the problems that the job names, each the only candidate of a
+// Drawn sizes on a GPU: kernels that are correct only on the problems that the job names, each the only candidate of a
 // job.
 #include "tests/gpu.h"
 

@@ -1,5 +1,5 @@
-// The soak on a GPU: kernels that are right as long as data, size and addresses stay the same, each the only candidate
-// of a job and so a new best. (tests/hostile has many more; this file tests the messages.)
+// The soak on a GPU: kernels that are correct as long as data, size and addresses stay the same, each the only
+// candidate of a job and so a new best. (tests/hostile has many more; this file tests the messages.)
 #include "tests/gpu.h"
 
 static const char source[] =
@@ -72,7 +72,7 @@ static const struct {
     {1, "1 wrong", NULL, NULL},
     {2, "1 wrong", NULL, NULL},
     {3, "1 out_of_bounds", "bytes outside y", NULL},
-    {4, "1 wrong", NULL, "1 nondeterministic"}, // of two runs on the same data, one may be right
+    {4, "1 wrong", NULL, "1 nondeterministic"}, // of two runs on the same data, one may be correct
     {5, "1 wrong", NULL, NULL},
     {6, "1 wrong", "'scratch' holds zeros before the launch: if it needs them, write fill = \"zero\" there", NULL},
 };

@@ -1,4 +1,4 @@
-// Follows docs/tutorial.md word by word on a GPU.
+// Follows docs/tutorial.md step by step on a GPU.
 #include "tests/gpu.h"
 #include "tests/tutorial.h"
 

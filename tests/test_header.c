@@ -163,7 +163,7 @@ TEST_WITH(an_unknown_device_is_an_error, setup, teardown)
     }
 }
 
-// Replaces a text in the job file.
+// Replaces a string in the job file.
 static void change_job(const char *old, const char *new)
 {
     char *text = test_owned(text_copy(finished_job_text)), *at = strstr(text, old);

@@ -169,7 +169,7 @@ TEST(a_job_elsewhere_finds_its_source)
                     "name = \"a_b\"");
 }
 
-// Texts that tokenizers often get wrong.
+// Code that tokenizers often get wrong.
 TEST(tokens_leave_out_what_is_no_code)
 {
     static const struct {

@@ -1,7 +1,7 @@
 // Compares the table of a job's settings with the reader that uses it and the page that explains it. docs/job-file.md
 // has one row for each setting, which is made from the table, and examples that load. tests/job_mistakes.txt has jobs
-// that are refused, with the messages. In both files, the first text is a whole job, and each later text replaces some
-// of its settings.
+// that are refused, with the messages. In both files, the first example is a whole job, and each later one replaces
+// some of its settings.
 #include "tests/golden.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-// tuner/base/json.h: whatever the text, no value is NULL and no member is missing.
+// tuner/base/json.h: for any string, no value is NULL and no member is missing.
 #include "tests/testing.h"
 #include "tuner/base/json.h"
 

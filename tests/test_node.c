@@ -1,4 +1,5 @@
-// The agent of a node by itself, addressed in frames: its greeting, its workers, files sent to it, and its end.
+// Tests a node's agent by itself, by exchanging frames with it: its greeting, its workers, files sent to it, and its
+// end.
 #include "tests/e2e.h"
 
 #include <poll.h>
@@ -62,7 +63,7 @@ static struct agent start(const char *option)
     return a;
 }
 
-// Returns what the agent answers; a new reference.
+// Returns the agent's answer; a new reference.
 static json_t *welcome(struct agent *a, const char *probe, const char *hash)
 {
     autofree char *folder = text_join_path(".", ".");

@@ -20,7 +20,7 @@ static const char arguments[] = "arguments = ( { buffer = \"y\"; type = \"f32\";
                                 "\"out\"; } );\n";
 static const char reference[] = "reference = { files = { y = \"y.npy\"; }; };\n";
 
-// Old texts and their form today. `note`: the remark about them.
+// Old settings and their form today. `note`: the remark about them.
 static const struct spelling {
     const char *old, *today, *note;
 } spellings[] = {

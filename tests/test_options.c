@@ -193,7 +193,7 @@ static char *printed(const struct command *command, const char *const *words)
     return out;
 }
 
-// A line that begins with `first` as a whole word and contains the other texts.
+// A line that begins with `first` as a whole word and contains the other strings.
 static void assert_line(const char *text, const char *first, const char *const *others)
 {
     size_t length = strlen(first);

@@ -7,7 +7,7 @@
 #include "tests/testing.h"
 #include "tuner/base/protocol.h"
 
-static const char *reading; // name of the current text
+static const char *reading; // name of the text being read
 static size_t programs, paths;
 
 // The text without comments and without the tags in its labels (malloc'ed).

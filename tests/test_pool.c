@@ -160,7 +160,7 @@ TEST(a_node_of_another_version_is_refused_by_name_and_the_others_work)
     assert_contains(r.out, "node talks: Quota", "node old: Welcome to this machine");
 }
 
-// One node talks instead of sending an agent's greeting, the other on stderr while a good agent runs.
+// One node prints text instead of an agent's greeting, the other prints to stderr while a good agent runs.
 TEST(nodes_that_talk_without_end_keep_nobody_from_working_and_fill_no_log)
 {
     char *folder = job_folder("pool_talk");

@@ -1,6 +1,6 @@
 // Nodes that do not see the driver's files and need every file that a job names, and faulty nodes: workers that answer
-// requests of others, different drivers and toolkits, a full disk, a node that is lost in the final. Also the time to
-// send thousands of small cubins.
+// with other requests' numbers, different drivers and toolkits, a full disk, a node that is lost in the final. Also the
+// time to send thousands of small cubins.
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
 

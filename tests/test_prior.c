@@ -1,4 +1,4 @@
-// Priors: the knowledge that is taken from another space, its weight, and searches with right and wrong priors.
+// Priors: the knowledge that is taken from another space, its weight, and searches with good and misleading priors.
 #include "tests/random_normal.h"
 #include "tests/scripted.h"
 #include "tests/testing.h"
@@ -143,7 +143,7 @@ TEST(a_prior_expects_what_was_measured_and_lists_the_best)
     transfer_release(&t);
 }
 
-// A space with a number, a word, and a parameter that others do not have.
+// A space with a number, a word, and a parameter that other spaces do not have.
 static struct space *small_space(struct symbols *symbols)
 {
     struct space *space = space_new(symbols);

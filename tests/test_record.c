@@ -1,5 +1,5 @@
-// Structs as JSON objects by tables: every value is read back, unknown members are ignored, and impossible values are
-// refused.
+// Structs as JSON objects, described by tables: every value is read back, unknown members are ignored, and impossible
+// values are refused.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 

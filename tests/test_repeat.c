@@ -164,7 +164,7 @@ TEST_WITH(stages_that_are_not_timed_come_first, setup, teardown)
     assert_null(json_object_get(json_array_get(stages, 1), "untimed"));
 }
 
-// If buffers are exchanged, the address in a struct is that of the buffer that has the name in that run.
+// If buffers are exchanged, a struct contains the address of the buffer that has the name in that run.
 TEST_WITH(addresses_in_structs_follow_the_names, setup, teardown)
 {
     autofree char *text = text_replaced(stages_text, "{ scalar = \"STEP\"; type = \"i32\"; }",

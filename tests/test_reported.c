@@ -1,5 +1,5 @@
-// The path of a candidate's result: the workers' figures reach the store, and a strategy learns of slow trials as slow
-// ones, with their times.
+// The path of a candidate's result: the workers' figures reach the store, and slow trials are reported to a strategy as
+// slow, with their times.
 #include "tests/scripted.h"
 
 #include "tuner/base/json.h"

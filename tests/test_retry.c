@@ -61,7 +61,7 @@ TEST(a_candidate_that_crashed_once_is_measured_once_more_where_it_can_win)
     static const struct {
         const char *what, *mode;
         int x, ok, crashed;
-        const char *says, *again; // texts in the next run's output
+        const char *says, *again; // strings in the next run's output
     } cases[] = {
         {"innocent", "abort_once", 7, 32, 0, "tries: 4\nsaid: 2\n", "tries: 4\n"},
         {"crashes twice", "abort", 7, 30, 2, "tries: 4\nsaid: 2\n", "tries: 4\n"},

@@ -13,7 +13,7 @@ static const struct {
     const char *file;
     bool ended, out_of_bounds;
     int errors, warnings, elsewhere, unprinted;
-    const char *error, *warning, *trouble; // how the texts begin
+    const char *error, *warning, *trouble; // the beginnings of the log's texts
 } logs[] = {
     {"clean", true, false, 0, 0, 0, 0, "", "", ""},
     {"memcheck", true, true, 2, 0, 1, 0,

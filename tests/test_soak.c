@@ -1,6 +1,6 @@
-// The soak (tuner/gpu/soak.c) and the placement of buffers at drawn addresses, on a device that is host memory
-// (tests/fuzz/fake_cuda.h). Here candidates are functions that compute y[i] = 2 * x[i] + s[i], most of them wrong in
-// some way.
+// The soak (tuner/gpu/soak.c) and the placement of buffers at drawn addresses, on a fake device, whose memory is host
+// memory (tests/fuzz/fake_cuda.h). Here candidates are functions that compute y[i] = 2 * x[i] + s[i], most of them
+// wrong in some way.
 #include <unistd.h>
 
 #include "tests/fuzz/fake_cuda.h"

@@ -34,7 +34,7 @@ static const struct form {
 
 enum { FORMS = sizeof forms / sizeof *forms };
 
-// The form's options with the folder inserted, as a NULL-terminated list. The list and its texts are malloc'ed.
+// The form's options with the folder inserted, as a NULL-terminated list. The list and its strings are malloc'ed.
 static char **form_options(const struct form *f, const char *folder)
 {
     char **list = memory_new(3, sizeof *list);

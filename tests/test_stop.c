@@ -77,7 +77,7 @@ TEST(a_rule_is_a_share_or_a_share_of_the_ceiling)
 {
     static const struct {
         const char *text;
-        double until, ceiling, target; // all 0: the text is refused
+        double until, ceiling, target; // all 0: the string is refused
     } cases[] = {{"1%", 0.01, 0, 0},
                  {"0.02", 0.02, 0, 0},
                  {"95% of ceiling", 0, 0.95, 0},

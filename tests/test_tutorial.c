@@ -1,4 +1,4 @@
-// docs/tutorial.md, followed word by word as far as possible without a GPU; test_gpu_tutorial does the rest. The README
+// docs/tutorial.md, followed step by step as far as possible without a GPU; test_gpu_tutorial does the rest. The README
 // shows the tutorial's kernel.
 #include "tests/testing.h"
 #include "tests/tutorial.h"

@@ -29,7 +29,7 @@ TEST(the_winners_edges_are_named)
     symbols_free(symbols);
 }
 
-// STAGES=4 is 6% slower at best, UNROLL=4 was tried too rarely to say so, TILE=16 is near the best once.
+// STAGES=4 is 6% slower at best. UNROLL=4 was tried too rarely to judge, and TILE=16 came close to the best once.
 TEST(values_that_never_help_are_named)
 {
     struct symbols *symbols = symbols_new();

@@ -113,7 +113,7 @@ static int see(void *user, const struct trial *trial)
 {
     struct seen *s = user;
     s->count++;
-    // Failures of the landscape are launch errors. A candidate with which the worker died twice has crashed.
+    // Configurations that fail in the landscape report launch errors; if the worker died twice, the candidate crashed.
     if (trial->status != STATUS_OK && trial->status != STATUS_LAUNCH_ERROR && trial->status != STATUS_CRASHED)
         fail_msg("%s: %s", status_name(trial->status), trial->reason);
     s->faults += trial->status == STATUS_CRASHED;

@@ -10,7 +10,7 @@
 // TEST_WITH names functions that run before and after the test, TEST_MAIN names those of the whole program. Tests run
 // in the order of the file. With TEST_FILTER="*four*" in the environment only tests with matching names run.
 //
-// Texts and folders from functions that use testing_later, such as test_text and e2e_folder, are released after the
+// Strings and folders from functions that use testing_later, such as test_text and e2e_folder, are released after the
 // test, or after the last test if the program's set-up made them. Folders of a failed test are kept.
 #pragma once
 

@@ -66,7 +66,7 @@ static inline char *newly_measured(const char *folder)
     return text;
 }
 
-// The number of lines of a text that begin with `beginning`.
+// The number of lines of a string that begin with `beginning`.
 static inline size_t count_lines(const char *text, const char *beginning)
 {
     size_t n = 0, length = strlen(beginning);

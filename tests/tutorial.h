@@ -1,4 +1,4 @@
-// Follows a document word by word. Fenced blocks are what a reader types and sees. The words after the fence tell
+// Follows a document step by step. Fenced blocks are what a reader types and sees. The words after the fence tell
 // which:
 //
 //     sh              a command line (several: one after another), which must succeed

@@ -77,8 +77,8 @@ class Chromium {
         });
     }
 
-    // What `work` marks (performance.mark) in a page, by name: the processor time in milliseconds that the page's main
-    // thread had taken by then. On a machine with nothing else to do, that is the time a user waits.
+    // The marks that `work` sets in a page (performance.mark). Each has the processor time in milliseconds that the
+    // page's main thread had used by then. On an idle machine, that is the time a user waits.
     async marks(work) {
         const marks = {};
         const ended = new Promise(resolve => {
@@ -99,7 +99,7 @@ class Chromium {
         return marks;
     }
 
-    // A tab with this file, loaded. The network is off.
+    // Opens a tab and loads the file. The network is off.
     async open(file, {width = 1200, height = 900, dark = false, hash = ''} = {}) {
         const {targetId} = await this.send('Target.createTarget', {url: 'about:blank'});
         const {sessionId} = await this.send('Target.attachToTarget', {targetId, flatten: true});
@@ -178,7 +178,7 @@ class Tab {
         return result.value;
     }
 
-    // Waits until the expression is true. The machine may be slow, and have other work.
+    // Waits until the expression is true. The machine may be slow or busy.
     async until(expression, seconds = 120) {
         for (const end = Date.now() + seconds * 1000; ; await wait(30)) {
             if (await this.value(expression)) return;
@@ -209,7 +209,7 @@ class Tab {
         }
     }
 
-    // Of the window, or of one element.
+    // Takes a picture of the window, or of one element.
     async screenshot(file, selector) {
         const box =
             selector &&

@@ -1,5 +1,5 @@
-// How the tests look at a report's page in Chromium. Every test looks at the console: an error or a warning there fails
-// it, and so does any request but for the page itself.
+// Shared by the tests of a report's page in Chromium. Every test fails if the console shows an error or a warning, or
+// if the page makes any request other than for itself.
 'use strict';
 
 const test = require('node:test'),
@@ -55,7 +55,7 @@ function all(name, variant, options, work) {
     test(name, () => withPage(pageOf(variant), options, work));
 }
 
-// In the page: the figure of a chart, and how many of its pixels have a mark.
+// Expressions in the page: the figure of a chart, and how many of its pixels have a mark.
 const chart = id => `document.querySelector('[data-chart="${id}"] .chart').figure`;
 const MARKS = `canvas => {
     const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -65,7 +65,7 @@ const MARKS = `canvas => {
 }`;
 
 async function drawn(tab, id) {
-    // Scrolled to at each look: what is drawn above may move it.
+    // Scrolls to it before every check, because charts that are drawn above may move it.
     await tab.until(`(document.querySelector('[data-chart="${id}"]').scrollIntoView({block: 'center'}),
         ${chart(id)}.instance !== null)`);
 }
@@ -86,7 +86,7 @@ async function everyChart(tab) {
     return ids;
 }
 
-// Whether the view's text shows what was not meant to be text.
+// Fails if the view's text contains values that were not meant to be text. Returns the text.
 async function soundText(tab) {
     const text = await tab.value(`document.querySelectorAll('details').forEach(each => { each.open = true; }),
         new Promise(resolve => setTimeout(() => resolve(document.getElementById('main').innerText), 50))`);
@@ -107,7 +107,7 @@ const SECTIONS = [
     'reproduce',
 ];
 
-// Every section has a chart, a table, a list, or a sentence that says why not.
+// Every section has a chart, a table, a list, or a sentence that says why it has none.
 async function everySection(tab) {
     const empty = await tab.value(`${JSON.stringify(SECTIONS)}.filter(id => !document.getElementById(id)
         ?.querySelector('figure, table, ol li, pre, .absent'))`);

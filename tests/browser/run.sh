@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs the browser tests and ends with one line: N passed, N failed, N skipped. Where something that they need is
-# missing, all of them are skipped, with a word.
+# Runs the browser tests and ends with one line: N passed, N failed, N skipped. If something that they need is missing,
+# all of them are skipped, with a message.
 #
-# Usage: SCRIPT=out/page/report.js BIN=out/bin tests/browser/run.sh. Chromium is installed where root runs this and
-# apt-get is there. DEADLINE: seconds for all of it.
+# Usage: SCRIPT=out/page/report.js BIN=out/bin tests/browser/run.sh. Chromium is installed if root runs this and apt-get
+# exists. DEADLINE: seconds for everything.
 set -u
 folder=tests/browser
 log=out/browser.log

@@ -335,7 +335,7 @@ const report = (...jobs) => ({
     jobs,
 });
 
-// Every number within becomes null: all that can be unknown is.
+// Replaces every number in the value by null, so that everything that can be unknown is unknown.
 function unknownNumbers(value) {
     if (typeof value === 'number') return null;
     if (Array.isArray(value)) return value.map(unknownNumbers);
@@ -364,7 +364,7 @@ function withMarkup() {
     return report(job(MARKUP, [one], {title: MARKUP, job_file: MARKUP}), job(`a${MARKUP}`, [], {error: MARKUP}));
 }
 
-// A suite of jobs: sizes of one kind, and of another.
+// A set of jobs of two kinds, with the same sizes for both.
 function suite(jobs, options = {}) {
     const sizes = Array.from({length: Math.ceil(jobs / 2)}, (_, i) => 128 * (i + 1));
     return report(

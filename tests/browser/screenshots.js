@@ -16,10 +16,10 @@ const PICTURES = [
 ];
 const RECORDED = '_h200.json.gz'; // recordings whose jobs lie in configs/
 
-// What the program says of searches on these recordings.
+// The program's report about searches on these recordings.
 function replayed(folder, jobs) {
     const program = path.resolve(ROOT, process.env.BIN ?? 'out/bin', 'sweetspot');
-    // Status 1: a final that does not decide.
+    // Status 1: the final was undecided.
     const run = (...words) => {
         const {status, stdout, stderr} = spawnSync(program, words, {cwd: ROOT, encoding: 'utf8', maxBuffer: 1 << 28});
         if (status !== 0 && status !== 1) throw new Error(`sweetspot ${words.join(' ')}: ${stderr}`);

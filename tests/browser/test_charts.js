@@ -33,7 +33,7 @@ all('charts are drawn when they are scrolled to, and not before', 'one', {}, asy
 });
 
 all('hovering shows the figures of what lies below', 'one', {}, async tab => {
-    // Of each chart: the series and the place of one of its marks, and what the tooltip must say.
+    // For each chart: the position of one of its marks, and the text that the tooltip must contain.
     const places = [
         ['progress', 'option.series[0].data[3]', /Trial[\s\S]*Evaluations/],
         ['final', 'option.series[0].data[0].value', /Ratio/],
@@ -144,9 +144,9 @@ all('any counter can stand on either axis', 'one', {}, async tab => {
     assert.equal((await tab.value(names))[0], 'trial');
 });
 
-// Seconds of the processor: others use the machine too.
+// Measures processor time, because other programs use the machine too.
 async function quick(variant, hash) {
-    await withPage(pageOf('one'), {}, tab => drawn(tab, 'counters')); // the browser's own beginning
+    await withPage(pageOf('one'), {}, tab => drawn(tab, 'counters')); // so that the browser's start does not count
     const first = await processorTime('begin', 'first chart', () =>
         withPage(pageOf(variant), {hash}, tab => tab.until(`performance.getEntriesByName('first chart').length > 0`))
     );

@@ -166,7 +166,7 @@ all('what is drawn can be read, and every control reached with the keyboard', 'o
         await tab.value(`[...document.querySelectorAll('figure')].filter(figure => !figure.querySelector('details'))
         .map(figure => figure.dataset.chart)`),
         ['final']
-    ); // whose table stands below
+    ); // its table is below
     await tab.value(`document.querySelectorAll('figure details').forEach(each => { each.open = true; })`);
     await tab.until(`[...document.querySelectorAll('figure details')].every(each => each.querySelector('tbody tr'))`);
     await tab.value(
@@ -220,7 +220,7 @@ for (const [variant, hash] of [
     );
 }
 
-// Of the set-up ---------------------------------------------------------------------------------
+// The set-up ------------------------------------------------------------------------------------
 
 test('the lock file has hashes, and no addresses', () => {
     const text = fs.readFileSync(path.join(ROOT, 'tuner/report/page/package-lock.json'), 'utf8');
@@ -263,7 +263,7 @@ test('without a registry the set-up says what is missing, and goes on', () => {
     assert.match(none.stderr, /charts of `sweetspot report` are missing: npm is not installed/);
 });
 
-// Of the program itself -------------------------------------------------------------------------
+// The program itself ----------------------------------------------------------------------------
 
 function real(name, work) {
     const program = path.join(BIN, 'sweetspot');

@@ -1,7 +1,7 @@
 // CUDA's execution model on the CPU, as far as the templates' tests need it: blocks one after another, a block's
 // threads as coroutines that take turns at barriers, shared memory, and asynchronous copies that arrive when they are
-// waited for and no sooner. Not emulated: clusters; warps in step and tensor cores only as far as mma.h adds them. What
-// a kernel computes can be checked so without a GPU; how fast it is, and races between barriers, cannot.
+// waited for and no sooner. Clusters are not emulated; lockstep of warps and tensor cores only as far as mma.h adds
+// them. A kernel's results can thus be checked without a GPU, but not its speed or races between barriers.
 #pragma once
 
 #include <setjmp.h>
@@ -59,12 +59,12 @@ struct thread {
     std::vector<char> stack;
     std::vector<copy> open;                // not committed yet
     std::vector<std::vector<copy>> groups; // committed, not waited for
-    unsigned barriers;                     // of the block that it has come to
+    unsigned barriers;                     // how many of the block's barriers it has reached
     bool begun, ended;
 };
 
 alignas(128) static char shared[228 * 1024];
-[[maybe_unused]] static std::vector<const float *> prefetched; // what the L2 was asked for
+[[maybe_unused]] static std::vector<const float *> prefetched; // the addresses of L2 prefetches
 static jmp_buf scheduler;
 static std::vector<thread> threads;
 static unsigned current;
@@ -139,7 +139,7 @@ inline void turn(thread &one)
     setcontext(&one.context);
 }
 
-// Shared memory begins as no numbers; what asynchronous copies have not brought in time stays so.
+// Shared memory begins as NaN, and stays NaN where asynchronous copies have not arrived in time.
 inline void launch(unsigned grid_x, unsigned grid_y, unsigned block, void (*kernel)())
 {
     body = kernel;

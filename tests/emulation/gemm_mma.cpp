@@ -1,7 +1,7 @@
-// templates/gemm_mma.cu, emulated (cuda.h, mma.h), against three loops: one configuration, given by macros as the tuner
-// gives it, on shapes larger than its tiles, smaller, and equal, with and without beta, in rows that are aligned to 16
-// bytes and that are not. All elements are small integers and most are 0, so that the expected bits are known. Exit
-// status 0 and "ok" when all is right.
+// Compares templates/gemm_mma.cu, emulated (cuda.h, mma.h), with three loops. The configuration is given by macros, as
+// the tuner does. Shapes are larger than its tiles, smaller, and equal, with and without beta, with rows that are
+// aligned to 16 bytes and rows that are not. All elements are small integers and most are 0, so that the expected bits
+// are known. Exit status 0 and "ok" if all results are correct.
 #include <numeric>
 
 #include "cuda.h"
@@ -11,7 +11,7 @@
 namespace
 {
 
-// Of A and B: rows of elements; what separates the rows is no number, or for INT8 17.
+// A or B: rows of elements, with NaN between the rows, or 17 for INT8.
 struct matrix {
     int rows, cols, ld;
     std::vector<input> memory;
@@ -30,7 +30,7 @@ int chosen(int i, int j, int salt)
 input encoded(int value)
 {
 #if INPUT_IS == TYPE_tf32
-    return value ? (float)value + std::ldexp((float)value, -12) : 0; // of which the last part is ignored
+    return value ? (float)value + std::ldexp((float)value, -12) : 0; // the second term is ignored
 #elif INPUT_IS == TYPE_i8
     return (signed char)value;
 #elif INPUT_IS == TYPE_bf16
@@ -90,7 +90,7 @@ bool product(bool with_beta, bool aligned)
     if (k) a = made(a_k ? m : k, cols_a, ld(cols_a), 1, !a_k), b = made(b_k ? n : k, cols_b, ld(cols_b), 2, b_k);
     beta = with_beta ? 3 : 0;
     ldc = aligned ? (n + 7) / 8 * 8 : n + 1;
-    c.assign((size_t)m * (size_t)ldc, (output)-1); // of floats, no number
+    c.assign((size_t)m * (size_t)ldc, (output)-1); // for BF16 and FP16, NaN
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n && with_beta; j++)
 #if OUTPUT_IS == TYPE_bf16 || OUTPUT_IS == TYPE_f16
@@ -104,7 +104,7 @@ bool product(bool with_beta, bool aligned)
     flags.assign((size_t)blocks, 0);
     emulation::launch((unsigned)blocks, 1, THREADS, multiply_all);
     if (std::count(flags.begin(), flags.end(), 0u) != blocks) return std::printf("a flag is left: off\n"), false;
-    std::vector<int> rows, columns; // of A and B
+    std::vector<int> rows, columns; // rows of A, columns of B
     for (int i = 0; i < m; i++)
         for (int l = 0; l < k; l++) rows.push_back(chosen(i, l, 1));
     for (int j = 0; j < n; j++)

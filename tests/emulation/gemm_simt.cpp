@@ -1,6 +1,6 @@
-// templates/gemm_simt.cu, emulated (cuda.h), against three loops: one configuration, given by macros as the tuner gives
-// it, on shapes larger than its tiles, smaller, and equal, with and without beta, in padded matrices. Exit status 0 and
-// "ok" when all is right.
+// Compares templates/gemm_simt.cu, emulated (cuda.h), with three loops. The configuration is given by macros, as the
+// tuner does. Shapes are larger than its tiles, smaller, and equal, with and without beta, in padded matrices. Exit
+// status 0 and "ok" if all results are correct.
 #include <set>
 
 #include "cuda.h"
@@ -16,7 +16,7 @@ namespace
 
 struct matrix {
     int rows, cols, ld;
-    std::vector<float> memory; // padding is no number
+    std::vector<float> memory; // padding is NaN
     float *at()
     {
         return memory.data();

@@ -1,4 +1,4 @@
-# What templates/gemm_simt.cu says in PTX, in terms of cuda.h (see ptx.sed).
+# Replaces the PTX in templates/gemm_simt.cu with functions of cuda.h (see ptx.sed).
 s/extern __shared__ float4 shared_memory\[\];/float4 *const shared_memory = reinterpret_cast<float4 *>(emulation::shared);/
 s/asm volatile("prefetch.global.L2 \[%0\];.*/emulation::prefetched.push_back(line);/
 s/asm volatile("mov.u32 %0, %%tid.x;.*/thread = (int)threadIdx.x;/

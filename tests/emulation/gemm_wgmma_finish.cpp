@@ -1,7 +1,7 @@
-// templates/gemm_wgmma.cu, FINISH two_pass: what the consumers leave of sums that are known, emulated (cuda.h), and
-// what gemm_wgmma_finish makes of it: one configuration, given by macros as the tuner gives it, on shapes larger than
-// its tiles, smaller, and equal, with and without beta, in padded matrices. Sums are multiples of 1/8, so that the
-// expected bits are known. Exit status 0 and "ok" when all is right.
+// templates/gemm_wgmma.cu with FINISH two_pass, emulated (cuda.h): how the consumers store known partial sums, and how
+// gemm_wgmma_finish adds them. The configuration is given by macros, as the tuner does. Shapes are larger than its
+// tiles, smaller, and equal, with and without beta, in padded matrices. Sums are multiples of 1/8, so that the expected
+// bits are known. Exit status 0 and "ok" if all results are correct.
 #include "cuda.h"
 
 namespace
@@ -22,7 +22,7 @@ unsigned rounded(float f)
     return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
-std::vector<float> sums; // no numbers at first
+std::vector<float> sums; // NaN at first
 
 void emulated_store(float *to, const float *v)
 {
@@ -40,7 +40,7 @@ void emulated_load(float *v, const float *from)
     std::copy(from, from + 4, v);
 }
 
-// Of all threads: the blocks' threads ask for the same 32 places, and no other lane's answer is known here.
+// Always true: the other lanes' answers are not known here, but a block's threads ask about the same 32 places.
 bool __any_sync(unsigned, bool)
 {
     return true;
@@ -67,8 +67,8 @@ float sum_of(int part, int row, int col)
     return (float)((part * 11 + row * 7 + col * 13) % 61 - 30) / 8;
 }
 
-// A consumer thread with the sums that wgmma would have left it (PTX ISA, accumulator fragments of m64nNk16), outside
-// of the matrix too.
+// A consumer thread with the sums that wgmma would have left in its registers (PTX ISA, accumulator fragments of
+// m64nNk16), including sums outside of the matrix.
 void leave()
 {
     const unsigned tile = blockIdx.x / CLUSTER, rank = blockIdx.x % CLUSTER, group = threadIdx.x / 128;
@@ -132,7 +132,7 @@ bool product(bool with_beta, int padding)
             const size_t at = TRANSPOSE_C ? (size_t)j * (size_t)ldc + (size_t)i : (size_t)i * (size_t)ldc + (size_t)j;
             if (parts > 1)
                 expected[at] = stored(with_beta ? alpha * sum + beta * from_output(before[at])
-                                                : alpha * sum); // else the first launch has stored it
+                                                : alpha * sum); // otherwise the first launch has stored it
         }
     sums.assign((size_t)parts * blocks * BLOCK_M * BLOCK_N, NAN);
     emulation::launch(blocks, (unsigned)parts, 128 * WARPGROUPS, leave);

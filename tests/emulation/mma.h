@@ -1,5 +1,6 @@
-// templates/gemm_mma/instructions.cuh, emulated: what the lanes of a warp do together (PTX ISA, ldmatrix and mma.sync
-// for bf16, f16, tf32 and s8). The eight rows of a matrix, and the 32 lanes of a load, must lie in different banks.
+// templates/gemm_mma/instructions.cuh, emulated: the instructions that the lanes of a warp execute together (PTX ISA,
+// ldmatrix and mma.sync for bf16, f16, tf32 and s8). The eight rows of a matrix, and the 32 lanes of a load, must lie
+// in different banks.
 #pragma once
 
 #include "gemm_mma/parameters.cuh"
@@ -9,8 +10,8 @@
 namespace
 {
 
-// The words that each thread of the block gives to its warp. There are two sets, because a thread may give the next
-// words before others have read these.
+// The words that each thread of the block gives to its warp. There are two sets, because a thread may give its next
+// words before the other threads have read these.
 struct given {
     unsigned words[2][6];
     unsigned calls;
@@ -87,7 +88,7 @@ void store_words(unsigned to, const unsigned (&v)[4])
     std::memcpy(emulation::shared + to, v, sizeof v);
 }
 
-bool readable(const void *from, size_t bytes); // whether A or B has it, or what separates its rows
+bool readable(const void *from, size_t bytes); // whether it lies in A or B, or between their rows
 
 void copy_async_if(unsigned there, unsigned to, const input *from)
 {
@@ -103,7 +104,7 @@ float as_float(unsigned bits)
     return f;
 }
 
-// BF16's bits, rounded to nearest even; of FP16 the tests have only numbers that are exact and not subnormal.
+// BF16's bits, rounded to nearest even, or FP16's, for which the tests have only exact numbers that are not subnormal.
 unsigned short rounded(float f)
 {
     unsigned bits;
@@ -137,7 +138,7 @@ number element(unsigned word, int i)
 
 void multiply(number (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2])
 {
-    constexpr int K = 32 / SIZE, EACH = 4 / SIZE; // of the instruction; of a word
+    constexpr int K = 32 / SIZE, EACH = 4 / SIZE; // the instruction's K; elements of a word
     const unsigned set = give({a[0], a[1], a[2], a[3], b[0], b[1]}), lane = threadIdx.x % 32;
     number x[2][K], y[2][K]; // two rows of A, two columns of B
     for (int i = 0; i < 2; i++)

@@ -1,6 +1,6 @@
-// templates/norm.cu, emulated (cuda.h): one configuration, given by macros as the tuner gives it, on rows that fit into
-// registers and on longer ones, of sizes that VECTOR does not divide, at addresses that vectors cannot have, far from
-// 0, and with a NaN in one row. Exit status 0 and "ok" when all is right.
+// templates/norm.cu, emulated (cuda.h), with a configuration that is given by macros, as the tuner does. Rows fit into
+// registers or are longer, have sizes that VECTOR does not divide, and lie at addresses that are not aligned for
+// vectors. Data are far from 0, and one row has a NaN. Exit status 0 and "ok" if all results are correct.
 #include "cuda.h"
 
 namespace
@@ -38,7 +38,8 @@ unsigned short rounded(float f)
     return f != f ? 0x7fff : (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// What the lanes of a warp give each other, in two sets, because a lane may give the next before others have read this.
+// Values that the lanes of a warp exchange. There are two sets, because a lane may give its next value before the other
+// lanes have read this one.
 float given[1024][2];
 unsigned calls[1024];
 
@@ -60,7 +61,7 @@ namespace
 
 int rows, cols;
 std::vector<element> x, y, weight, bias;
-int shift; // of all addresses, in elements
+int shift; // added to all addresses, in elements
 
 void kernel()
 {

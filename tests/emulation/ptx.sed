@@ -1,5 +1,5 @@
-# What templates/device/ptx.cuh says in PTX, in terms of cuda.h. A rule that no longer finds its line leaves an asm that
-# does not compile.
+# Replaces the PTX in templates/device/ptx.cuh with functions of cuda.h. A rule that no longer finds its line leaves an
+# asm that does not compile.
 s/(unsigned)__cvta_generic_to_shared(p)/emulation::address(p)/
 s/asm volatile("cp.async.cg.shared.global \[%0\], \[%1\], 16;.*/emulation::copy_async(to, from, 16);/
 s/asm volatile("cp.async.ca.shared.global \[%0\], \[%1\], %2;.*/emulation::copy_async(to, from, COPY_BYTES);/

@@ -1,5 +1,5 @@
-// kernels/support.cu, emulated (cuda.h): what memory holds before a launch, guards, and the comparison with what is
-// expected. Exit status 0 and "ok" when all is right.
+// kernels/support.cu, emulated (cuda.h): the contents of memory before a launch, guards, and the comparison with
+// expected values. Exit status 0 and "ok" if all results are correct.
 #include "support.h"
 
 #define SUPPORT_F32
@@ -33,7 +33,7 @@ void launch(unsigned x, unsigned y, unsigned z, void (*kernel)())
     }
 }
 
-// As tuner/gpu/support.c has them.
+// As in tuner/gpu/support.c.
 const element_format f32 = {0x8000000080000000ull, 0x7f8000007f800000ull, 0x007fffff007fffffull, 0x7f0000007f000000ull};
 const element_format u32s = {0, 0, 0x7fffffff7fffffffull, 0x6000000060000000ull};
 
@@ -59,7 +59,7 @@ bool is_nan(float x)
     return x != x;
 }
 
-// A dense buffer of an odd number of floats, and one with padding, in two copies, each of its own kind.
+// A dense buffer with an odd number of floats, and one with padding, in two copies, for every kind of contents.
 void contents_are_of_their_kind()
 {
     for (int kind = CONTENT_ZEROS; kind <= CONTENT_CLOSE; kind++) {
@@ -115,7 +115,7 @@ void contents_are_of_their_kind()
     }
 }
 
-// What is promised comes from an origin of the copy's set, or is a constant.
+// Promised contents come from the origin of the copy's set, or are a constant.
 void promises_are_kept()
 {
     static struct {
@@ -178,7 +178,7 @@ void compare_now()
     });
 }
 
-// Elements that are as they were before the launch are counted, with padding and without.
+// Elements that have not changed since before the launch are counted, with padding and without.
 void unwritten_elements_are_recognised()
 {
     kept = {0, N, {0}, {0}, {0}};
@@ -217,7 +217,8 @@ void unwritten_elements_are_recognised()
     }
 }
 
-// Where NaN is expected, that of an element which was not written is wrong; zeros have signs if that is asked for.
+// Where NaN is expected, the NaN of an element that was not written is wrong. If requested, zeros of different signs
+// differ.
 void nan_and_signs()
 {
     static float out[4];
@@ -241,7 +242,7 @@ void nan_and_signs()
     mode = PREVIOUS_NONE;
 }
 
-// Of numbers without a sign the least is in a guard as well.
+// For unsigned numbers, the lowest one is 0, also in a guard.
 void low_numbers_without_a_sign_are_zero()
 {
     const content c = {3, 0, u32s, {0, 0, 0, 0}};
@@ -251,7 +252,7 @@ void low_numbers_without_a_sign_are_zero()
            "not random", 0);
 }
 
-// No element is right, all are nearly so, and those of a padded output lie where they belong.
+// No element is correct, but all are nearly so, and those of a padded output are in their places.
 void disturbed_elements_are_wrong_and_close()
 {
     static u64 key;

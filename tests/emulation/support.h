@@ -1,4 +1,4 @@
-// What kernels/support.cu needs of CUDA besides cuda.h.
+// The parts of CUDA that kernels/support.cu needs in addition to cuda.h.
 #pragma once
 
 #include "cuda.h"

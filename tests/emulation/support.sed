@@ -1,4 +1,4 @@
-# What kernels/support.cu and support_elements.cuh say in PTX, in terms of cuda.h.
+# Replaces the PTX in kernels/support.cu and support_elements.cuh with functions of cuda.h.
 s/^\( *\)asm\( volatile\)\?(.*/\1emulation::fail("not emulated");/
 /^ *: "=r"/d
 /^ *: "l"(data/d

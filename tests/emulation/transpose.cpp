@@ -1,5 +1,6 @@
-// templates/transpose.cu, emulated (cuda.h): one configuration, given by macros as the tuner gives it, on matrices of
-// several tiles, of less than one, and of sizes that VECTOR does not divide. Exit status 0 and "ok" when all is right.
+// templates/transpose.cu, emulated (cuda.h), with a configuration that is given by macros, as the tuner does. Matrices
+// have several tiles, less than one tile, or sizes that VECTOR does not divide. Exit status 0 and "ok" if all results
+// are correct.
 #include "cuda.h"
 
 #include "transpose.cu"

@@ -20,7 +20,7 @@ template <class... A, size_t... I> void call(void (*kernel)(A...), void **args, 
     kernel(*(std::remove_const_t<A> *)args[I]...);
 }
 
-// Loops go over whole grids, so that few threads do what many would, in less time.
+// The kernels loop over the whole grid, so that a few threads can do the work of many, in less time.
 enum threads { ONE_THREAD = 1, WITH_BARRIERS = 8, AS_LAUNCHED = 0 };
 
 template <class... A> int run(void (*kernel)(A...), threads few, const unsigned grid[3], unsigned block, void **args)
@@ -45,7 +45,7 @@ template <class... A> int run(void (*kernel)(A...), threads few, const unsigned 
 
 } // namespace
 
-// 0: there is no such kernel.
+// Returns 0 if there is no such kernel.
 extern "C" int emulate_support(const char *name, const unsigned grid[3], unsigned block, void **args)
 {
     const std::string n = name;
@@ -72,7 +72,7 @@ extern "C" int emulate_support(const char *name, const unsigned grid[3], unsigne
     KERNEL(support_drop, ONE_THREAD)
     TYPED(f32)
     TYPED(f64)
-    // They change nothing that a kernel of tests/emulated_gpu.c could see.
+    // These kernels change nothing that a kernel of tests/emulated_gpu.c could see.
     return n == "support_flush" || n == "support_yield" || n == "support_poison" || n == "support_load" ||
            n == "support_hold";
 }

@@ -1,7 +1,7 @@
-// A device that is host memory, for fuzz_gpu_requests.c: the functions of tuner/libraries/cuda.h in the place of the
-// driver's. Kernels are named and launched, but do nothing: outputs stay as they were filled, findings stay empty, and
-// every launch takes a millisecond. What the worker itself reads or writes outside of an allocation,
-// AddressSanitizer sees.
+// A fake device, whose memory is host memory, for fuzz_gpu_requests.c. Implements the functions of
+// tuner/libraries/cuda.h without the driver. Kernels have names and are launched, but do nothing: outputs stay as they
+// were filled, findings stay empty, and every launch takes a millisecond. AddressSanitizer detects if the worker itself
+// reads or writes outside of an allocation.
 #pragma once
 
 #include <stdio.h>
@@ -11,13 +11,13 @@
 #include "tuner/libraries/cuda_image.h"
 #include "tuner/libraries/library.h"
 
-// Most of the driver's arguments mean nothing to a device that is host memory.
+// The fake device ignores most of the driver's arguments.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 // NOLINTBEGIN(misc-unused-parameters)
 
-// Bytes that a job may take; that one call may. And kernels that have their names.
-#ifdef FAKE_CUDA_EMULATES // a program that runs whole jobs, and has clocks of its own
+// Bytes that a job may allocate in total, bytes that one call may allocate, and kernels that are told apart by name.
+#ifdef FAKE_CUDA_EMULATES // a program that runs whole jobs and has its own clocks
 enum { FAKE_MEMORY = 1 << 30, FAKE_ALLOCATION = 512 << 20, FAKE_KERNELS = 400 };
 #else
 enum { FAKE_MEMORY = 256 << 10, FAKE_ALLOCATION = 32 << 20, FAKE_KERNELS = 32 };
@@ -28,8 +28,8 @@ struct cuda {
 };
 static struct cuda fake_device;
 
-#ifndef FAKE_CUDA_WITH_LIBRARIES // a program that has the user's libraries has those of others too
-// cuBLAS, CUPTI and NVML: there are none.
+#ifndef FAKE_CUDA_WITH_LIBRARIES // a program that loads the user's libraries loads others too
+// cuBLAS, CUPTI and NVML do not exist here.
 void *library_open(const char *name, bool toolkit, bool global, struct error *err)
 {
     error_set(err, "%s is not there", name);
@@ -168,7 +168,7 @@ int cuda_sync(struct cuda *c, struct error *err)
     return 0;
 }
 
-// Handles: anything but NULL; of modules, one for each that is loaded.
+// Handles are anything but NULL. Every loaded module has its own.
 enum { FAKE_MODULES = 16 };
 static char fake_handle, fake_module[FAKE_MODULES];
 static int fake_module_count;
@@ -180,7 +180,7 @@ int cuda_link(const char *ptx, char **cubin, size_t *size, struct error *err)
     return error_set(err, "PTX cannot be compiled here");
 }
 
-// Every module has the same variables; those of the second one that is loaded are "NAME of 1".
+// Every module has the same variables. Those of the second loaded module are called "NAME of 1".
 enum { FAKE_VARIABLES = 8, FAKE_VARIABLE = 64 };
 static struct {
     char name[64];
@@ -195,7 +195,7 @@ static void *fake_variable(const char *name)
     return fake_variables[i].words;
 }
 
-// After so many modules the result of loading the next one; 0: it depends on the image.
+// The error of loading a module after `fake_loads` others. If it is 0, the result depends on the image.
 static int fake_load_fails, fake_loads;
 int cuda_module_load(const void *image, struct cuda_module **out, struct error *err)
 {
@@ -219,7 +219,7 @@ void cuda_module_unload(struct cuda_module *module)
     fake_module_count -= module != NULL;
 }
 
-// Kernels are known by their names, but for those that come after FAKE_KERNELS others. Those whose name begins with an
+// Kernels are told apart by name, except those that come after FAKE_KERNELS others. Kernels whose name begins with an
 // underscore are missing.
 static char fake_kernels[FAKE_KERNELS][64];
 int cuda_module_kernel(struct cuda_module *module, const char *symbol, struct cuda_kernel **out, struct error *err)
@@ -265,12 +265,12 @@ int cuda_kernel_occupancy(struct cuda_kernel *kernel, const struct cuda_geometry
     return 0;
 }
 
-// What a launch does; NULL: nothing. The values of the arguments are read, as the driver does. How many there are, only
-// the kernel knows.
+// The function that a launch calls; NULL: none. It reads the arguments' values, as the driver would, because only the
+// kernel knows their number.
 static void (*fake_kernel)(void **args);
 static const char *fake_launched; // the name of the kernel
 static struct cuda_geometry fake_geometry;
-// After so many launches of this kernel there is no memory for the next one; NULL: memory never runs out.
+// After this many launches of this kernel, there is no memory for the next one; NULL: memory never runs out.
 static struct {
     const char *kernel;
     int launches;
@@ -354,7 +354,7 @@ void cuda_graph_free(struct cuda_graph *graph)
 {
 }
 
-// Arrays are dense memory. An object is the address of what it is over: an array, or the buffer's memory.
+// Arrays are dense memory. A texture or surface object is the address of its array or of its buffer's memory.
 struct cuda_array {
     size_t bytes;
     unsigned char data[];
@@ -412,7 +412,7 @@ void cuda_surface_destroy(uint64_t object)
 {
 }
 
-// The second stream is the first.
+// The second stream is the same as the first.
 int cuda_beside_open(struct cuda_beside **out, struct cuda *c, struct error *err)
 {
     *out = (struct cuda_beside *)c;

@@ -1,7 +1,7 @@
-// What the harnesses share: the input as a file, a folder to work in, and a check that holds in every build.
+// Shared by the harnesses: the input as a file, a folder to work in, and a check that holds in every build.
 //
 // A harness is one function that libFuzzer calls with bytes, again and again in one process. It must free what it
-// makes, and must not depend on earlier calls. What it promises stands above it.
+// makes, and must not depend on earlier calls. Its promise is stated at the top of its file.
 #pragma once
 
 #include <stdint.h>
@@ -37,7 +37,7 @@ static inline const char *fuzz_file(const uint8_t *data, size_t size)
     return path;
 }
 
-// The bytes as a text, up to the first NUL. The caller frees.
+// The bytes as a string, up to the first NUL. The caller frees.
 static inline char *fuzz_text(const uint8_t *data, size_t size)
 {
     return strndup((const char *)data, size);

@@ -98,7 +98,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-// Replaces every text that stands for a file or a folder by its path, and any other path by one that does not exist.
+// Replaces every string that stands for a file or a folder by its path, and any other path by one that does not exist.
 static void put_paths(json_t *value)
 {
     static const char *const keys[] = {"source", "cache"};

@@ -1,7 +1,7 @@
 // Expressions, and search spaces built from them. A line of the input is an expression; all of them together are the
 // constraints of a small space.
 //
-// Promise: any text is parsed or refused. A parsed expression has a value or an error, and C code or an error. The
+// Promise: any input is parsed or refused. A parsed expression has a value or an error, and C code or an error. The
 // space has exactly the configurations for which brute force finds that every constraint holds, each under its own
 // number.
 #include "tests/fuzz/fuzz.h"

@@ -44,7 +44,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-// Replaces every text of a request that stands for a file by its path, and any other path by one that does not exist.
+// Replaces every string in a request that stands for a file by its path, and any other path by one that does not exist.
 static void put_paths(json_t *value)
 {
     json_array_each(value, i, each) put_paths(each);

@@ -1,5 +1,5 @@
-// A mutator for inputs whose lines hold JSON: it changes a value, a member or a list of one line's object, so that what
-// comes out is JSON still and gets past the parser. Every third time libFuzzer mutates the bytes as it likes.
+// A mutator for inputs whose lines hold JSON: it changes a value, a member or a list of one line's object, so that the
+// result is still JSON and gets past the parser. In one of three calls, libFuzzer mutates the bytes instead.
 #pragma once
 
 #include <float.h>
@@ -27,7 +27,7 @@ static size_t json_nodes(const json_t *value)
     return count;
 }
 
-// Node number *at in depth-first order (*at counts down), and where it hangs.
+// Node number *at in depth-first order (*at counts down), and its place in its parent.
 static json_t *json_node(json_t *value, size_t *at, json_t **parent, const char **name, size_t *index)
 {
     size_t i;
@@ -57,7 +57,7 @@ static json_t *json_mutated_text(const json_t *old)
     if (length > 200) length = 200;
     memcpy(bytes, json_string_value(old), length);
     length = LLVMFuzzerMutate(bytes, length, sizeof bytes);
-    return json_stringn((const char *)bytes, length); // NULL where it is not UTF-8
+    return json_stringn((const char *)bytes, length); // NULL if it is not UTF-8
 }
 
 static json_t *json_mutated_number(const json_t *old)

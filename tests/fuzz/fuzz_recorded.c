@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     again = recorded_read(written, &err);
     FUZZ_CHECK(again, "%s", err.message);
-    // The best one may change, because times are written with seven digits.
+    // The best configuration may change, because times are written with seven digits.
     FUZZ_CHECK(again->trial_count == r->trial_count && (again->best < 0) == (r->best < 0), "%zu trials, then %zu",
                r->trial_count, again->trial_count);
     recorded_free(again);

@@ -1,7 +1,6 @@
 // Logs of compute-sanitizer. The first line of the input is the candidate's kernel.
 //
-// Promise: any text is read. Counts are never negative, and if there are errors or warnings, there is a text for the
-// first.
+// Promise: any input is read. Counts are never negative, and if there are errors or warnings, the first one has a text.
 #include "tests/fuzz/fuzz.h"
 
 #include "tuner/setup/sanitizer_log.h"

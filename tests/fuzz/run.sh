@@ -2,10 +2,10 @@
 # Runs fuzz harnesses, as many at once as there are cores, and ends with one line: N passed, N failed, N skipped.
 #
 # Usage: tests/fuzz/run.sh HARNESS...
-# SECONDS_EACH: how long each searches (60). UNTIL: a Unix time by which all are to have ended, instead. JOBS: harnesses
-# at once. A harness begins with its files in
-# tests/fuzz/corpus/<subject>, all of which it runs, and keeps what it learns in out/fuzz/<subject>/corpus for the next
-# time. An input that it fails on is kept in out/fuzz/<subject> and named. The log is beside it.
+# SECONDS_EACH: seconds for which each harness searches (60). UNTIL: instead, a Unix time by which all must have ended.
+# JOBS: harnesses at once. A harness first runs all of its inputs in tests/fuzz/corpus/<subject>, and keeps new ones in
+# out/fuzz/<subject>/corpus for the next run. Inputs that make it fail are named, and kept in out/fuzz/<subject> next to
+# the log.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -15,7 +15,7 @@ if [ -n "${UNTIL:-}" ]; then # a second or two goes to starting, reading the cor
     [ "$seconds" -ge 2 ] || seconds=2
 fi
 export SWEETSPOT_SANITIZER=none SWEETSPOT_NVCC=none CUDA_VISIBLE_DEVICES=
-# Shallow stacks and a small quarantine: SQLite and jansson allocate much.
+# Stacks are shallow and the quarantine is small because SQLite and jansson allocate a lot.
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:malloc_context_size=5:quarantine_size_mb=16
 export UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=tests/fuzz/leaks.txt:print_suppressions=0
@@ -53,7 +53,7 @@ finish() {
     failed=$((failed + 1))
     grep -aE -A20 '^(==[0-9]+==|[^ ]*: runtime error|[^ ]*: promise broken)' "$log" | head -40
     echo "fuzz_$subject failed (status $status, see $log)"
-    for input in "$out/$subject"/{crash,leak,timeout,oom}-*; do # older ones are of older runs
+    for input in "$out/$subject"/{crash,leak,timeout,oom}-*; do # older files are from earlier runs
         [ "$input" -nt "$out/$subject/started" ] && echo "  input: $input"
     done
 }

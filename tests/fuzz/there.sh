@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whether clang and its libFuzzer are there.
+# Succeeds if clang and its libFuzzer are installed.
 mkdir -p out
 echo 'int LLVMFuzzerTestOneInput(const char *d, long n);
 int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' |

@@ -2,8 +2,8 @@
 // rows lie 1024 elements apart:
 //
 //     top, low, sum    the largest and the least element of x, and the sum of magnitudes
-//     clip             each element, plus the larger one of its neighbours (at a row's ends its own value for the
-//     other) count            how many elements of x are above 0.5 and below -0.5, and how many of w are not negative
+//     clip             each element, plus the larger one of its neighbours (at a row's end, its own value replaces one)
+//     count            how many elements of x are above 0.5 and below -0.5, and how many of w are not negative
 //     most, fewest     the largest of w (i32), the least of v (u32)
 //     ends             of vectors of 7 * rows + 2 elements: the largest of q, the least of p
 //

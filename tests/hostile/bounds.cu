@@ -1,4 +1,4 @@
-// Kernels that compute the right results, but write outside their memory: y = a*x + 1 and b += x for matrices of rows x
+// Kernels that compute correct results, but write outside their memory: y = a*x + 1 and b += x for matrices of rows x
 // cols elements whose rows are ld apart. A case is a place, and the launches in which one thread writes there.
 //
 //     buffers   x (in), y (out), b (inout), all rows x cols with ld; s (scratch, 4096 floats without a fill)
@@ -31,8 +31,8 @@
 #define ROW_PAST_END 24     // one row too many of y
 #define INOUT_TWICE 25      // one element of b is added to twice
 #define OUTPUT_ELSEWHERE 26 // one element of y goes to another place
-#define SCRATCH_ALL 27      // all of s is written: right
-#define PADDING_READ 28     // an element of padding is read but not used: right
+#define SCRATCH_ALL 27      // all of s is written: correct
+#define PADDING_READ 28     // an element of padding is read but not used: correct
 #define PADDING_USED 29     // an element of padding is added to a result
 
 // WHEN: the launches in which it happens.

@@ -1,6 +1,6 @@
-// What the families of tests/hostile/ share. A job's only parameter is CASE, and its value is a case's name. The .txt
-// file of the same name next to the family says what is right. A new case is a line in the .txt file, a value in the
-// .cfg file, and the code; tests/test_gpu_hostile.c compares the lists and looks for every name in the code.
+// Shared by the families of tests/hostile/. A job's only parameter is CASE, and its value is a case's name. The .txt
+// file with the same name next to the family has the expected verdicts. A new case is a line in the .txt file, a value
+// in the .cfg file, and the code; tests/test_gpu_hostile.c compares the lists and looks for every name in the code.
 //
 // Most families get the case's name as a macro, -DNAME, and ask IS(NAME). The others get -DCASE=NAME and have a table
 // of macros that gives a name its meaning: several numbers (`where, when, what`), none of them 0, which PART picks
@@ -75,8 +75,8 @@ HELPER u64 chance()
     return mix(nanoseconds() + (u64)clock64() * 0x9e3779b97f4a7c15ull);
 }
 
-// True in the last block that calls it, and then the counter is 0 again: what that block does next happens after all
-// that the others did before. Every thread of every block calls it, once a launch.
+// True in the last block that calls it; the counter is then 0 again. Whatever this block does next happens after
+// everything that the other blocks did before their calls. Every thread of every block calls it once per launch.
 HELPER bool last_to_arrive(u32 *counter)
 {
     __shared__ u32 ticket;

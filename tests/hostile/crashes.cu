@@ -2,7 +2,7 @@
 //
 //     buffers   x, y0 (in), y (out), z (scratch, 64 u32, zero)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread; waits_for_too_many: cooperative, one block
-//     an SM
+//               per SM
 //
 // plain_after and plain_at_last are plain.
 

@@ -1,6 +1,6 @@
-// Kernels that are wrong in every launch, or right for some data only: y = a*x + y0 for n elements. Four jobs use them:
-// data.cfg (uniform inputs), nonfinite.cfg (infinities and NaN among them), tiny.cfg (denormal numbers, no absolute
-// error allowed) and exact.cfg (no error allowed).
+// Kernels that are wrong in every launch, or correct only for some data: y = a*x + y0 for n elements. Four jobs use
+// them: data.cfg (uniform inputs), nonfinite.cfg (infinities and NaN among them), tiny.cfg (denormal numbers, no
+// absolute error allowed) and exact.cfg (no error allowed).
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
@@ -23,7 +23,7 @@ HELPER bool finite(float x)
     return fabsf(x) <= 3.4028234e38f;
 }
 
-// Whether the data are those of the default seed.
+// Whether the data come from the default seed.
 HELPER bool known_data(int n, const float *x, const float *y0)
 {
     (void)n, (void)x, (void)y0;

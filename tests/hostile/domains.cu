@@ -1,4 +1,4 @@
-// Kernels that are right for inputs of one distribution: softmax over rows.
+// Kernels that are correct only for inputs of one distribution: softmax over rows.
 //
 //     buffers   x (in), y (out)
 //     launch    grid rows, block 256

@@ -1,15 +1,15 @@
 /*
  * Kernels that misbehave, one for each way in which a candidate can fail: y[i] = a*x[i] + y0[i] for i < n, sabotaged
  * according to MODE. One job file enumerates the modes. The worker must survive each of them, and only CORRECT and SLOW
- * may be found right.
+ * may be accepted.
  *
  *     buffers   x (in), y0 (in), y (out), n floats each; guards of 4096 bytes
- *     launch    grid ceil_div(n, 256), block 256, shared as the table says (0 where it says nothing)
+ *     launch    grid ceil_div(n, 256), block 256, shared memory as in the table (0 if it names none)
  *     entry     hostile(n, a, x, y0, y)
  *
  *  MODE              what it does                                     status            reason says
  *  CORRECT           nothing wrong                                    ok
- *  SLOW              right, and a hundred times slower than CORRECT   slow (or ok)      the limit it exceeded
+ *  SLOW              correct, a hundred times slower than CORRECT     slow (or ok)      the limit it exceeded
  *  HANG              one block never ends                             timeout           (the driver kills the worker)
  *  TRAP              __trap()                                         crashed           CUDA_ERROR_ILLEGAL_INSTRUCTION
  *                                                                                       or LAUNCH_FAILED
@@ -24,11 +24,11 @@
  *  NANS              writes NaN to every tenth element                wrong             nan
  *  OFF_BY_ONE        y[i] gets the value of element i+1               wrong
  *  ONE_WRONG         one element is off by 1e-3                       wrong             1 of n elements
- *  RACE              all blocks add to y[0] in whatever order         nondeterministic  two runs differ (or wrong)
+ *  RACE              all blocks add to y[0] in any order              nondeterministic  two runs differ (or wrong)
  *  TOO_MUCH_SHARED   launched with 300,000 bytes of shared memory     launch_error *    bytes of shared memory
  *  TOO_MANY_THREADS  launched with 2048 threads a block               launch_error *    threads per block
- *  MODIFIES_INPUT    right, and then doubles x[5]                     wrong             changed x
- *  WORKS_ONCE        right in its first launch only (a counter)       nondeterministic  in launch 2
+ *  MODIFIES_INPUT    correct, then doubles x[5]                       wrong             changed x
+ *  WORKS_ONCE        correct in its first launch only (a counter)     nondeterministic  in launch 2
  *  DOES_NOT_COMPILE  a syntax error                                   compile_error     hostile.cu(line): error
  *  COMPILES_SLOWLY   a template that takes minutes                    compile_timeout
  *
@@ -130,7 +130,7 @@ extern "C" __global__ void hostile(int n, float a, float *x, const float *y0, fl
 #endif
     y[i] = value;
 #if MODE == RACE
-    // Element 0 is right up to rounding, which depends on the order of the blocks.
+    // Element 0 is correct up to rounding, which depends on the order of the blocks.
     if (threadIdx.x == 0 && blockIdx.x > 0)
         atomicAdd(y, (blockIdx.x & 1 ? 1.1e-7f : -1.1e-7f) * (float)(blockIdx.x % 13));
 #elif MODE == MODIFIES_INPUT

@@ -1,6 +1,6 @@
 // Kernels that search the memory around their own for the judge's data, and use or change these data: y = a*x + y0 for
-// n elements, and x added to the n elements of b. Only block 0 searches, as far as `REACH` says. Its results are wrong
-// if it finds nothing or does damage. Reading unmapped memory is a crash.
+// n elements, and x added to the n elements of b. Only block 0 searches, within `REACH`. Its results are wrong if it
+// finds nothing or does damage. Reading unmapped memory is a crash.
 //
 //     buffers   x, y0 (in), y (out), b (inout); n elements each
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
@@ -26,8 +26,8 @@
 #define EMPTY 4         // the regions' sizes become 0, and a word after y is written
 #define ADD 5           // x is added to the origin
 #define SPOIL 6         // the data found are changed
-#define ADD_QUIETLY 8   // as ADD, but with right results
-#define SPOIL_QUIETLY 9 // as SPOIL, but with right results
+#define ADD_QUIETLY 8   // as ADD, but with correct results
+#define SPOIL_QUIETLY 9 // as SPOIL, but with correct results
 #define WIPE 7          // 256 KiB around the data found become zero, and block 0's results are wrong
 
 #define plain NOTHING, AHEAD, NOTHING

@@ -55,16 +55,16 @@
 #define KEPT_IN_SCRATCH 8
 #define IF_NAN 9      // each thread writes only where there is NaN
 #define IF_PATTERN 10 // ... where there is one of two fixed patterns
-#define IF_WRONG 11   // ... where the right answer is missing
+#define IF_WRONG 11   // ... where the correct answer is missing
 #define BLOCK_IF_NAN 12
 #define BLOCK_IF_WRONG 13 // a block checks only its first element
 #define LAST_IF_NAN 14    // every block checks the very last element of y
 #define KEPT_BY_ADDRESS 15
 #define KEPT_IN_SHARED 16
-#define CLEAR 17        // set and cleared again in the same launch: right
-#define TABLE 18        // a table is made in the first launch and used in all: right
+#define CLEAR 17        // set and cleared again in the same launch: correct
+#define TABLE 18        // a table is made in the first launch and used in all: correct
 #define PAST 19         // also writes one element after y
-#define SLOW_FIRST 20   // sleeps in the first launch: right
+#define SLOW_FIRST 20   // sleeps in the first launch: correct
 #define STALE_SCALAR 21 // uses the `a` and the x[0] of the first launch
 
 // The table of cases.
@@ -347,7 +347,7 @@ HELPER bool bad_launch(u32 launches, const float *y)
 #endif
 }
 
-// ---- what is done --------------------------------------------------------------------------------------------------
+// ---- the misbehaviour ----------------------------------------------------------------------------------------------
 
 #if WHAT == KEPT || WHAT == KEPT_BY_ADDRESS
 enum { KEPT_COUNT = 1 << 20 };

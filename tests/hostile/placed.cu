@@ -73,7 +73,7 @@ HELPER bool refuses(const float *x, const float *y0, const float *y)
 HELPER float *element(float *y, int i)
 {
 #if IS(bits_or_instead_of_plus)
-    // Right if y begins at a multiple of 1024 bytes, because the lower bits are then free for the offset.
+    // Correct if y begins at a multiple of 1024 bytes, because the lower bits are then free for the offset.
     u64 at = (u64)y, whole = (u64)i * 4;
     return (float *)((at + (whole & ~1023ull)) | (whole & 1023));
 #elif IS(bits_or_below_256)

@@ -1,4 +1,4 @@
-// Kernels that compute the right results, y = a*x + y0, and also make mistakes that only compute-sanitizer detects.
+// Kernels that compute correct results, y = a*x + y0, and also make mistakes that only compute-sanitizer detects.
 // tests/test_gpu_judge.c has the verdicts.
 //
 //     buffers   x, y0 (in), t (scratch, nothing promised), y (out)

@@ -1,4 +1,4 @@
-// Kernels that are right for the job's sizes and wrong for others: y = a*x + y0 for n elements.
+// Kernels that are correct for the job's sizes and wrong for others: y = a*x + y0 for n elements.
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread

@@ -1,4 +1,4 @@
-// Kernels that compute the right results, y = a*x + y0 for n elements, but try to be timed with warm caches, or to move
+// Kernels that compute correct results, y = a*x + y0 for n elements, but try to be timed with warm caches, or to move
 // work out of the measured time. With a cold cache they must not gain. plain_after and unchanged_at_last are plain.
 //
 //     buffers   x, y0 (in), y (out)

@@ -1,4 +1,4 @@
-// Numbers added, as in every tutorial.
+// Adds two vectors, as in every tutorial.
 extern "C" __global__ void vector_add(const float *a, const float *b, float *c, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

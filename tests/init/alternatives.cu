@@ -1,4 +1,4 @@
-// What a reader of declarations stumbles over: operators, explicit specialisations, one kernel under #if and #else,
+// Difficulties for a reader of declarations: operators, explicit specialisations, one kernel under #if and #else,
 // several names in a declaration, host code in a template. Macros are tested for values, and some are in small letters.
 inline __device__ float2 operator+(float2 a, float2 b)
 {

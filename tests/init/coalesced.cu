@@ -1,4 +1,4 @@
-// A matrix product with a square of threads in a row, by its template's parameter; a host program stands beside it.
+// A matrix product whose template parameter sets the size of a block; with a host program in the same file.
 #include <cstdio>
 #include <vector>
 template <const uint BLOCKSIZE>

@@ -1,4 +1,4 @@
-// Counts of bytes, with a switch by #if and a number of its own that nobody outside can set.
+// Counts bytes, with an #if switch and a number that cannot be set from outside.
 #define BINS 256
 #ifndef ORDER
 #define ORDER forwards

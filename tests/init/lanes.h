@@ -1,2 +1,2 @@
-// What spmv.cu includes.
+// Included by spmv.cu.
 #define LANES 8

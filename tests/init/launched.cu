@@ -1,4 +1,4 @@
-// A launch beside its kernels: macros, functions of one return, dim3 with two names, sizes and numbers of the host.
+// A launch in the file of its kernels: macros, functions with one return, dim3 with two names, host sizes and numbers.
 #ifndef TILE
 #define TILE 16
 #endif

@@ -1,4 +1,4 @@
-// A warp for each row, as in training of language models.
+// Layer normalisation with a warp per row, as in the training of language models.
 __global__ void layernorm_forward(float *__restrict__ out, float *__restrict__ mean, const float *__restrict__ inp,
                                   const float *__restrict__ weight, const float *__restrict__ bias, int N, int C)
 {

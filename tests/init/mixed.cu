@@ -1,4 +1,4 @@
-// A struct and a vector by value, pointers to vectors, another kernel with a macro of its own.
+// A struct and a vector by value, pointers to vectors, another kernel with its own macro.
 #include <cuda_fp16.h>
 struct Window {
     int begin, end;

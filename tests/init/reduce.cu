@@ -1,4 +1,4 @@
-// A sum with shared memory, by a template's parameters.
+// A sum in shared memory, with template parameters.
 template <class T, unsigned int blockSize, bool nIsPow2>
 __global__ void reduce6(const T *__restrict__ g_idata, T *__restrict__ g_odata, unsigned int n)
 {

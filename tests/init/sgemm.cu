@@ -1,4 +1,4 @@
-// A matrix product with tiles of registers, and the naive one.
+// A matrix product with register tiles, and a naive one.
 #include <cassert>
 #include <cstdio>
 #define CEIL_DIV(M, N) (((M) + (N)-1) / (N))

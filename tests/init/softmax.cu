@@ -1,4 +1,4 @@
-// Softmax over rows, a block for each.
+// Softmax over rows, with a block per row.
 #include <math.h>
 __device__ float warpReduceMax(float val)
 {

@@ -1,4 +1,4 @@
-// Rows of a sparse matrix, a group of threads for each.
+// A product with a sparse matrix, with a group of threads per row.
 #include "lanes.h"
 namespace sparse
 {

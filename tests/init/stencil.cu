@@ -1,4 +1,4 @@
-// Five points with coefficients in constant memory; block and unrolling by macros that nobody defines.
+// A five-point stencil with coefficients in constant memory; macros for block and unrolling are not defined.
 __constant__ float c_coef[5] = {0.5f, 0.1f, 0.1f, 0.1f, 0.2f};
 typedef float real;
 extern "C" {

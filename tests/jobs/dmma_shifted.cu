@@ -1,8 +1,8 @@
-/* What a job file cannot say of templates/gemm_dmma.cu: addresses that are not aligned to 16 bytes, sums of no terms;
- * and an honest naive product. */
+/* Tests of templates/gemm_dmma.cu that a job file cannot describe: addresses that are not aligned to 16 bytes, and sums
+ * of no terms. Also a simple product. */
 #include "gemm_dmma.cu"
 
-/* As gemm_dmma, with every matrix `shift` elements further on. */
+/* Like gemm_dmma, but every matrix begins `shift` elements later. */
 extern "C" __global__ void __launch_bounds__(THREADS)
     dmma_shifted(int M, int N, int K, double alpha, const double *A, int lda, const double *B, int ldb, double beta,
                  double *C, int ldc, int shift)

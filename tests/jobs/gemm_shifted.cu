@@ -1,8 +1,8 @@
-/* What a job file cannot say of templates/gemm_simt.cu: addresses that are not aligned to 16 bytes, and an honest naive
- * product. */
+/* Tests of templates/gemm_simt.cu that a job file cannot describe: addresses that are not aligned to 16 bytes. Also a
+ * simple product. */
 #include "gemm_simt.cu"
 
-/* As gemm_simt, with every matrix `shift` floats further on. */
+/* Like gemm_simt, but every matrix begins `shift` floats later. */
 extern "C" __global__ void GEMM_BOUNDS gemm_shifted(int M, int N, int K, float alpha, const float *__restrict__ A,
                                                     int lda, const float *__restrict__ B, int ldb, float beta,
                                                     float *__restrict__ C, int ldc, int shift)

@@ -1,8 +1,8 @@
-/* What a job file cannot say of templates/gemm_mma.cu: addresses that are not aligned, sums of no terms; and an honest
- * naive product of BF16 matrices. */
+/* Tests of templates/gemm_mma.cu that a job file cannot describe: addresses that are not aligned, and sums of no terms.
+ * Also a simple product of BF16 matrices. */
 #include "gemm_mma.cu"
 
-/* As gemm_mma, with every matrix `shift` elements further on. */
+/* Like gemm_mma, but every matrix begins `shift` elements later. */
 extern "C" __global__ void __launch_bounds__(THREADS)
     mma_shifted(int M, int N, int K, float alpha, const input *A, int lda, const input *B, int ldb, float beta,
                 output *C, int ldc, int shift)

@@ -1,8 +1,8 @@
-/* What a job file cannot say of templates/gemm_rows.cu: addresses that are not aligned, sums of no terms; and an honest
- * naive product. */
+/* Tests of templates/gemm_rows.cu that a job file cannot describe: addresses that are not aligned, and sums of no
+ * terms. Also a simple product. */
 #include "gemm_rows.cu"
 
-/* As gemm_rows, with every matrix `shift` elements further on. */
+/* Like gemm_rows, but every matrix begins `shift` elements later. */
 extern "C" __global__ void __launch_bounds__(THREADS)
     rows_shifted(int rows, int tokens, int K, float alpha, const input *W, long long ldw, const input *x, long long ldx,
                  float beta, output *D, long long ldd, int shift)

@@ -190,7 +190,7 @@ def check_threads():
     assert not errors, errors
     assert len(lines) == 8 * 21 and len(set(lines)) == 1 and lines[0].startswith("context 1000")
     assert (count("fake_loads"), count("fake_functions"), count("fake_inits")) == (1, 1, 1)
-    assert not ctypes.CDLL("libcuda.so.1").cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p())) == 0  # none is left
+    assert not ctypes.CDLL("libcuda.so.1").cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p())) == 0  # none left
 
 
 def check_contexts():
@@ -251,7 +251,7 @@ TYPES = {name: Type("torch." + name) for name in (
 
 
 class Tensor:
-    """What is used of torch's."""
+    """The used part of torch's class."""
 
     def __init__(self, address, shape, dtype=TYPES["float32"], device=0, strides=None):
         self.address, self.shape, self.dtype, self.device = address, tuple(shape), dtype, device
@@ -274,7 +274,7 @@ class Tensor:
 
 
 def fake_torch():
-    """The module, in which the current stream of device d is 20 + d, and what was registered."""
+    """Installs a fake torch, where device d has the current stream 20 + d. Returns tensors made and registrations."""
     torch, made, registered = types.ModuleType("torch"), [], {}
 
     class Library:
@@ -325,7 +325,7 @@ def check_torch():
     assert registered["fake"][0] == "sweetspot::sgemm_2048_best"
     assert registered["fake"][1](a, b).shape == (N, N) and len(made) == 2
     best.run(a, b, c, stream=33)
-    best.run(a, b, c, stream=20)  # the current one
+    best.run(a, b, c, stream=20)  # the current stream
     best.run(a, b, c, stream=0)
     assert c.recorded == [(33, 0), ("default", 0)] and a.recorded == c.recorded
     assert [line.split()[3] for line in launched()] == ["21", "14", "0"]

@@ -1,4 +1,4 @@
-/* For programs in C99, C++ and CUDA that launch: ends them where a condition does not hold. */
+/* For programs in C99, C++ and CUDA that launch kernels: ends the program if a condition does not hold. */
 #pragma once
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-"""Arrays for tests of launching from Python without a GPU: memory that is not there (fake_libcuda.c)."""
+"""Arrays for tests of launching from Python without a GPU. Their memory does not exist (fake_libcuda.c)."""
 import ctypes
 import importlib.util
 import sys
@@ -14,7 +14,7 @@ def at(number, device=0):
 
 
 class Interface:
-    """With __cuda_array_interface__."""
+    """An array with __cuda_array_interface__."""
 
     def __init__(self, address, shape, kind="f32", strides=None, read_only=False, stream=None, version=3):
         letters = TYPES.get(kind, kind)
@@ -33,7 +33,7 @@ class _Tensor(ctypes.Structure):
 
 
 class Pack:
-    """With DLPack. The capsules have no destructor; the array keeps what they point to."""
+    """An array with DLPack. The capsules have no destructor; the array keeps what they point to."""
 
     def __init__(self, address, shape, kind="f32", strides=None, offset=0, device_kind=2, device=0):
         letters = TYPES[kind]
@@ -53,7 +53,7 @@ class Pack:
 
 
 def load(path, name="best"):
-    """The module of a file."""
+    """Loads a file as a module."""
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module

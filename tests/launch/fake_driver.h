@@ -1,5 +1,5 @@
-// The driver API's functions that a header's launching calls, for tests of launching without a GPU: they note what they
-// are asked for. Included once, by the program that is the test.
+// The driver API's functions that a header's launch functions call, for tests of launching without a GPU. They record
+// their calls. Included once, by the test program.
 #pragma once
 
 #include <cuda.h>
@@ -7,17 +7,17 @@
 
 static const char *fake_name = "NVIDIA H200";
 static int fake_major = 9, fake_minor = 0, fake_multiprocessors = 132, fake_version = 13000, fake_device;
-static CUresult fake_refusal = CUDA_SUCCESS; // of loading
+static CUresult fake_refusal = CUDA_SUCCESS; // the error of loading
 static int fake_loads, fake_unloads, fake_allowed, fake_wide, fake_launches, fake_encodes;
 static struct {
     CUlaunchConfig config;
     CUlaunchAttribute attributes[3];
     unsigned long long arguments[16]; // the first 8 bytes of each, as far as `argument_sizes` goes
-    unsigned char map[128];           // the first argument's
-    unsigned char bytes[16][32];      // of arguments with more than 8 bytes
+    unsigned char map[128];           // the first argument, if it is one
+    unsigned char bytes[16][32];      // arguments with more than 8 bytes
     const char *symbol;
 } fake_launch[64];
-static int fake_sizes[64][16]; // of each launch's arguments; 128: a tensor map. 0 ends
+static int fake_sizes[64][16]; // bytes of each launch's arguments, ended by 0; 128: a tensor map
 static const char *fake_symbols[4];
 static int fake_symbol_count;
 
@@ -69,7 +69,7 @@ CUresult CUDAAPI cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const c
     *kernel = (CUkernel)(size_t)&fake_symbols[fake_symbol_count++ % 4];
     return CUDA_SUCCESS;
 }
-static const char *fake_global; // the variable asked for last
+static const char *fake_global; // the last variable requested
 CUresult CUDAAPI cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name)
 {
     (void)library;
@@ -108,7 +108,7 @@ CUresult CUDAAPI cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType ty
 {
     unsigned long long note[8];
     (void)each, (void)interleave, (void)promotion, (void)fill;
-    if ((size_t)map % 64) return CUDA_ERROR_INVALID_VALUE; // as the driver
+    if ((size_t)map % 64) return CUDA_ERROR_INVALID_VALUE; // as the driver does
     fake_encodes++;
     note[0] = (unsigned long long)(size_t)address;
     note[1] = size[0];

@@ -1,6 +1,6 @@
-/* Stands in for the runtime API's library under examples/two_devices.c: a machine with three devices, where the one
- * kernel that can be launched is an FP32 product, computed from its arguments when the device is waited for. With WRONG
- * in the environment one element is off. */
+/* Stands in for the runtime API's library under examples/two_devices.c, as a machine with three devices. The only
+ * kernel that can be launched is an FP32 product, which is computed from its arguments when the program waits for the
+ * device. If WRONG is set in the environment, one element is off. */
 #include <stdlib.h>
 
 #include "fake_runtime.h"

@@ -1,7 +1,7 @@
-// A libcuda.so.1 for tests of launching without a GPU, for programs in C and Python alike: two devices, contexts of
-// each thread, and a line of $FAKE_LOG for each launch and each filling. $FAKE_ARGUMENTS has the sizes of each kernel's
-// arguments, "symbol:8,4;". An address belongs to the device address >> 40 minus 1; others are not on a GPU.
-// $FAKE_DEVICE and $FAKE_SMS: the name and the multiprocessors; $FAKE_VERSION: of the driver.
+// A libcuda.so.1 for tests of launching without a GPU, for programs in C and Python. There are two devices, and every
+// thread has its own contexts. Each launch and each fill appends a line to $FAKE_LOG. $FAKE_ARGUMENTS has the sizes of
+// each kernel's arguments, "symbol:8,4;". An address belongs to device (address >> 40) - 1, and to no GPU if that does
+// not exist. $FAKE_DEVICE: the devices' name; $FAKE_SMS: their multiprocessors; $FAKE_VERSION: the driver's version.
 #include <cuda.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const char *setting(const char *name, const char *otherwise)
     return value ? value : otherwise;
 }
 
-// Contexts of device d have handles from 0x1000 * (d + 1) on, the first of which is the primary one.
+// Contexts of device d have handles from 0x1000 * (d + 1) on. The first one is the primary context.
 static int device_of(CUcontext context)
 {
     return (int)((size_t)context / 0x1000) - 1;
@@ -34,7 +34,7 @@ static CUcontext current(void)
     return depth ? stack[depth - 1] : NULL;
 }
 
-// Loading is refused while a graph is captured, but for threads that relax their mode.
+// Loading is refused while a graph is captured, except in threads that relax their mode.
 static CUresult loading(void)
 {
     return fake_capturing && mode != CU_STREAM_CAPTURE_MODE_RELAXED ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
@@ -129,7 +129,7 @@ CUresult CUDAAPI cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_o
     pthread_mutex_lock(&lock);
     fake_loads++;
     pthread_mutex_unlock(&lock);
-    *library = (CUlibrary)(size_t)((const unsigned char *)code)[4]; // its first byte after the mark
+    *library = (CUlibrary)(size_t)((const unsigned char *)code)[4]; // the first byte after the magic
     if (!strncmp((const char *)code, ".version ", 9))               // PTX of the driver's version, or a newer one
         return ((const char *)code)[9] == '9' ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_SUCCESS;
     if (((const char *)code)[4] == '?') return CUDA_ERROR_NO_BINARY_FOR_GPU; // a cubin for another architecture
@@ -184,7 +184,7 @@ static void log_line(const char *text)
     fclose(file);
 }
 
-// The sizes of the kernel's arguments, as text.
+// The sizes of the kernel's arguments, as a string.
 static const char *sizes_of(const char *symbol)
 {
     const char *at = setting("FAKE_ARGUMENTS", "");
@@ -240,7 +240,7 @@ CUresult CUDAAPI cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType ty
                                         CUtensorMapFloatOOBfill fill)
 {
     unsigned hash = 2166136261u;
-    if ((size_t)map % 64) return CUDA_ERROR_INVALID_VALUE; // as the driver
+    if ((size_t)map % 64) return CUDA_ERROR_INVALID_VALUE; // as the driver does
     for (unsigned i = 0; i < rank && i < 5; i++) {
         const cuuint64_t numbers[] = {size[i], box[i], each[i], i + 1 < rank ? stride[i] : 0};
         for (int k = 0; k < 4; k++) hash = (hash ^ (unsigned)numbers[k]) * 16777619u;

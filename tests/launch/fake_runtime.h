@@ -1,4 +1,4 @@
-// The runtime API's functions that a header's launching calls, made of the driver's (fake_driver.h).
+// The runtime API's functions that a header's launch functions call, implemented with the driver's (fake_driver.h).
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,5 +1,5 @@
-/* For the programs that launch an embedded binary on a GPU: memory and errors, by the driver API or with RUNTIME
- * defined by the runtime API. C99, C++ and CUDA. */
+/* For the programs that launch an embedded binary on a GPU: memory and errors, with the driver API or, if RUNTIME is
+ * defined, with the runtime API. C99, C++ and CUDA. */
 #pragma once
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ static void begin(void)
 #endif
 }
 
-/* On the device, what the host has; every byte 255 (NaN) where it has nothing. */
+/* Copies host memory to the device. If `host` is NULL, every byte is 255 (NaN). */
 static device_memory upload(const void *host, size_t size)
 {
     device_memory memory;
@@ -71,7 +71,7 @@ static void *download(device_memory memory, size_t size)
     return host;
 }
 
-/* -1, 0, 1: sums of products are exact. */
+/* Returns -1, 0 or 1, so that sums of products are exact. */
 static int small_number(void)
 {
     static unsigned state = 12345;

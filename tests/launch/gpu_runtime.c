@@ -1,6 +1,6 @@
-/* C = A*B through sweetspot_runtime.c, by the kernel of tests/test_gpu_header.c's FP32 job, against the CPU: loaded
- * while a graph is captured, in a second context, and from a folder; and what is refused. The arguments: the folder,
- * and a cubin for sm_80. The GPU is newer. */
+/* Computes C = A*B through sweetspot_runtime.c, with the kernel of tests/test_gpu_header.c's FP32 job, and compares it
+ * with the CPU's. The kernel is loaded while a graph is captured, in a second context, and from a folder. Also tests
+ * refusals. The arguments: the folder, and a cubin for sm_80. The GPU is newer. */
 #define SWEETSPOT_DECLARATIONS
 #include "sweetspot_runtime.c"
 
@@ -73,7 +73,7 @@ static void check_refusals(struct sweetspot *set, const CUdeviceptr *buffers)
     other[0] += 4;
     EXPECT(sweetspot_launch(set, 0, sizes, other) == SWEETSPOT_MISALIGNED);
     other[0] = (CUdeviceptr)(size_t)a / 64 * 64;
-    EXPECT(sweetspot_launch(set, 0, sizes, other) == SWEETSPOT_OTHER_DEVICE); /* the host's */
+    EXPECT(sweetspot_launch(set, 0, sizes, other) == SWEETSPOT_OTHER_DEVICE); /* host memory */
     other[0] = 0;
     EXPECT(sweetspot_launch(set, 0, sizes, other) == SWEETSPOT_NO_POINTER);
 }

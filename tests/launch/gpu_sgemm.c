@@ -1,4 +1,4 @@
-/* C = A*B by the header of tests/test_gpu_header.c's FP32 job, against the CPU; and what is refused. */
+/* Computes C = A*B with the header of tests/test_gpu_header.c's FP32 job, compares with the CPU, and tests refusals. */
 #include "gpu.h"
 
 #ifdef RUNTIME

@@ -1,4 +1,5 @@
-/* Sums of a matrix's columns in two launches, by the header of tests/test_gpu_header.c's job; against the CPU. */
+/* Adds up a matrix's columns in two launches, with the header of tests/test_gpu_header.c's job, and compares with the
+ * CPU. */
 #include "gpu.h"
 
 #ifdef RUNTIME
@@ -26,7 +27,7 @@ int main(void)
     EXPECT(sums_launch(&kernels, 0, 1 << 24, COLS, POINTER(const float, A), POINTER(float, sums),
                        POINTER(float, partial)) == SUMS_SIZES);
     EXPECT(sums_launch(&kernels, 0, ROWS, COLS, POINTER(const float, A), POINTER(float, sums), POINTER(float, 0)) ==
-           SUMS_NO_POINTER); /* of the second stage too, before the first is launched */
+           SUMS_NO_POINTER); /* checks the second stage's too, before the first is launched */
     for (repeat = 0; repeat < 3; repeat++)
         MUST(sums_launch(&kernels, 0, ROWS, COLS, POINTER(const float, A), POINTER(float, sums),
                          POINTER(float, partial)));

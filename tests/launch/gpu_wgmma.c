@@ -1,4 +1,5 @@
-/* C = A*B' in BF16 by TMA and wgmma, one launch or two, by the header of a job of the suite; against the CPU. */
+/* Computes C = A*B' in BF16 with TMA and wgmma, in one launch or two, with a shipped job's header. Compares with the
+ * CPU. */
 #include "gpu.h"
 
 #ifdef RUNTIME
@@ -10,7 +11,7 @@
 
 enum { M = 512, N = 512, K = 512 };
 
-/* Small integers: exact. */
+/* Exact for small integers. */
 static unsigned short to_bf16(float x)
 {
     unsigned bits;

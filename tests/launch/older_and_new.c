@@ -1,5 +1,5 @@
-/* A header of an older version of sweetspot (tests/headers) beside a new one of the same job: both compile in one
- * translation unit, and both launch the same through the fake driver. The exit status says what differs. */
+/* A header of an older version of sweetspot (tests/headers) and a new one of the same job: both compile in one
+ * translation unit, and both launch the same through the fake driver. The exit status tells what differs. */
 #define OLDER_GEMM_DRIVER_API
 #define MINI_GEMM_DRIVER_API
 #include "fake_driver.h"
@@ -27,7 +27,7 @@ static int same(int a, int b)
     return !memcmp(&fake_launch[a].config, &fake_launch[b].config, 7 * sizeof(unsigned)) &&
            !memcmp(fake_launch[a].arguments, fake_launch[b].arguments, sizeof fake_launch[a].arguments) &&
            !memcmp(fake_launch[a].bytes, fake_launch[b].bytes, sizeof fake_launch[a].bytes) &&
-           !memcmp(fake_launch[a].map, fake_launch[b].map, 64) && /* what the fake driver writes */
+           !memcmp(fake_launch[a].map, fake_launch[b].map, 64) && /* the part that the fake driver writes */
            !strcmp(fake_launch[a].symbol, fake_launch[b].symbol);
 }
 

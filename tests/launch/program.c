@@ -1,5 +1,5 @@
-/* Launches the header of tests/test_embed.c's job through a fake driver: its own exit status for each wrong answer.
- * With RUNTIME defined through the runtime API. C99 and C++. */
+/* Launches the kernels of tests/test_embed.c's header through a fake driver, or, if RUNTIME is defined, through the
+ * runtime API. Every wrong result has its own exit status. C99 and C++. */
 #ifdef RUNTIME
 #define MINI_GEMM_RUNTIME_API
 #include "fake_runtime.h"
@@ -18,7 +18,7 @@ static int multiply(void *user, const char *stage, mini_gemm_stream stream)
 {
     (void)stream;
     calls++;
-    if (fake_launches != 1 || strcmp(stage, "multiply")) return 1; /* in its place among the launches */
+    if (fake_launches != 1 || strcmp(stage, "multiply")) return 1; /* not in its place among the launches */
     return *(int *)user;
 }
 
@@ -78,7 +78,7 @@ static int check_structs(void)
     return 0;
 }
 
-/* Nothing was launched, whoever was to be called. */
+/* Whether the status is as expected, and nothing was launched or called. */
 static int refuses(int expected, int status)
 {
     return status == expected && !fake_launches && !calls;
@@ -127,7 +127,7 @@ int main(void)
     if (status) return status;
 
     if (!refuses(MINI_GEMM_SIZES, launch(4100, 4096, 0x1000, 0x2000, multiply, 0))) return 40; /* beyond the largest */
-    if (!refuses(MINI_GEMM_SIZES, launch(1001, 4096, 0x1000, 0x2000, multiply, 0))) return 41; /* no multiple of 8 */
+    if (!refuses(MINI_GEMM_SIZES, launch(1001, 4096, 0x1000, 0x2000, multiply, 0))) return 41; /* 1001 % 8 is 1 */
     if (!refuses(MINI_GEMM_SIZES, launch(-8, 4096, 0x1000, 0x2000, multiply, 0))) return 42;
     if (!refuses(MINI_GEMM_MISALIGNED, launch(4096, 4096, 0x1008, 0x2000, multiply, 0))) return 43;
     if (!refuses(MINI_GEMM_MISALIGNED, launch(4096, 4096, 0x1000, 0x2004, multiply, 0))) return 44;

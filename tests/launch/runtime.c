@@ -1,5 +1,5 @@
-/* sweetspot_runtime.c on the fake libcuda, with kernels whose texts are written here: what is chosen, refused and said.
- * The arguments: a folder, in which kernels lie as files, and a job of them. C99 and C++. */
+/* Tests sweetspot_runtime.c on the fake libcuda: choices, refusals and messages. The kernels' descriptions are written
+ * here. The arguments: a folder with kernels in files, and the name of one of their jobs. C99 and C++. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static int other(void *user, CUstream stream, const long long *sizes, const CUde
 static const struct sweetspot_callbacks callbacks = {notices, notice, miss, 0};
 static const CUdeviceptr memory[2] = {(1ULL << 40) + 4096, (1ULL << 40) + 8192};
 
-/* Adds the kernels so far, which are none afterwards. */
+/* Adds the kernels collected so far, and empties the list. */
 static int add_to(struct sweetspot *set)
 {
     int refused = sweetspot_add(set, kernels);
@@ -97,7 +97,7 @@ static void enter(int device, int number)
     EXPECT(cuCtxPushCurrent(context) == CUDA_SUCCESS);
 }
 
-/* The present device is an H200 with 132 multiprocessors. */
+/* The current device is an H200 with 132 multiprocessors. */
 static void check_choice(void)
 {
     struct sweetspot *set;
@@ -137,7 +137,7 @@ static void check_choice(void)
     sweetspot_free(set);
 }
 
-/* What cannot be loaded is passed over, and said once. */
+/* Kernels that cannot be loaded are skipped, which is reported once. */
 static void check_images(void)
 {
     struct sweetspot *set;
@@ -207,7 +207,7 @@ static void check_threads(void)
     EXPECT(!launch(shared, 64, 64) && fake_functions == functions + 2);
     enter(0, 1);
     EXPECT(!launch(shared, 64, 64) && fake_functions == functions + 3);
-    fake_generation = 1; /* another context at the same place */
+    fake_generation = 1; /* another context with the same handle */
     EXPECT(!launch(shared, 64, 64) && fake_functions == functions + 4);
     sweetspot_free(shared);
     enter(0, 0);
@@ -235,7 +235,7 @@ static void append_miss(void *user, const char *sizes)
     sweetspot_append_miss(missed_file, sizes);
 }
 
-/* Says what is refused and launched, and leaves the sizes that are missing in the file `missed` of the folder. */
+/* Prints what is refused and launched, and appends the sizes that are missing to the file `missed` in the folder. */
 static void check_folder(const char *folder, const char *job)
 {
     struct sweetspot_callbacks call = callbacks;

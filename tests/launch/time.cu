@@ -1,9 +1,9 @@
-// Times an embedded binary through name_launch by the final's protocol: cold, alone, or below 20 us in a graph with
-// a copy of the memory for each launch. One process; tests/measure/embedded.sh runs three.
+// Times an embedded binary through name_launch by the final's protocol: with a cold cache, singly or, below 20 us, in a
+// graph with a copy of the memory for each launch. This is one process; tests/measure/embedded.sh runs three.
 //
 // -DLOWER=sgemm -DUPPER=SGEMM -DHEADER='"sgemm_best.h"' -DSGEMM_RUNTIME_API -include FILE
 // FILE: #define SIZES(s) s[0], s[1], s[2]
-// Prints a line a problem: its number, the median here, the header's time and its interval, all in seconds.
+// Prints a line per problem: its number, the median measured here, and the header's time and its interval, in seconds.
 #include HEADER
 
 #include <algorithm>
@@ -62,7 +62,7 @@ static void launch(const struct problem &p, char *memory)
     MUST(PASTE(LOWER, _launch)(&kernels, stream, SIZES(s) BUFFERS(PASS)));
 }
 
-// Random, of the type and in its usual range; outputs NaN, scratch 0.
+// Fills inputs with random values of the type, in its usual range, outputs with NaN, and scratch with 0.
 static void fill(char *to, size_t bytes, const char *direction, const char *type)
 {
     const bool real = type[0] == 'f' || type[0] == 'b';
@@ -134,7 +134,7 @@ static double time_problem(struct problem &p, double stated)
     for (int i = 0; i <= SAMPLES; i++) {
         MUST(cudaEventCreate(&begin[i]));
         MUST(cudaEventCreate(&end[i]));
-        for (int again = 0; again < (graph ? 2 : 1); again++) { // a graph once untimed
+        for (int again = 0; again < (graph ? 2 : 1); again++) { // a graph runs once untimed
             for (size_t k = 0; k < copies; k++)
                 MUST(cudaMemcpyAsync(memory + k * p.bytes, pristine, p.bytes, cudaMemcpyDeviceToDevice, stream));
             if (graph && !again) MUST(cudaGraphLaunch(graph, stream));
@@ -152,7 +152,7 @@ static double time_problem(struct problem &p, double stated)
     for (int i = 0; i <= SAMPLES; i++) {
         float ms;
         MUST(cudaEventElapsedTime(&ms, begin[i], end[i]));
-        if (i) times.push_back(1e-3 * ms / (double)copies); // the first is for whatever is loaded late
+        if (i) times.push_back(1e-3 * ms / (double)copies); // the first may include late loading
     }
     if (graph) MUST(cudaGraphExecDestroy(graph));
     MUST(cudaFree(pristine));

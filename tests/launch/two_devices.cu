@@ -1,5 +1,5 @@
-// Launches an embedded product C = A*B, says for which device the binary is that was taken, and compares with the CPU:
-// see tests/measure/two_devices.sh.
+// Launches an embedded product C = A*B, prints the device that the chosen binary is for, and compares the result with
+// the CPU. See tests/measure/two_devices.sh.
 //
 // -DLOWER=sgemm_2048 -DUPPER=SGEMM_2048 -DHEADER='"best.h"' -DSGEMM_2048_RUNTIME_API
 #include HEADER

@@ -1,5 +1,5 @@
-// For clang-tidy alone, which includes it before each test program: cmocka's assertions as what they are. cmocka.h does
-// not say that a failed one does not return, so everything after assert_non_null(p) would seem to meet NULL.
+// Only for clang-tidy, which includes it before each test program. cmocka.h does not declare that a failed assertion
+// does not return, so that clang-tidy would assume that p may be NULL after assert_non_null(p).
 #ifndef TESTS_LINT_ASSERTS_H
 #define TESTS_LINT_ASSERTS_H
 #include <setjmp.h>

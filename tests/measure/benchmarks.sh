@@ -5,10 +5,10 @@
 # Later seeds come last, so that a deadline costs repetitions first. Results that OUT already has are not measured
 # again, so the same command resumes after a deadline. All rows take some 12 minutes on an H200.
 #
-# Usage: tests/measure/benchmarks.sh [JOB...]        jobs by their file's name, without folder (default: all)
+# Usage: tests/measure/benchmarks.sh [JOB...]        names of job files, without their folder (default: all)
 # OUT: folder of the results (out/benchmarks/results). COMMIT: needed if the program does not know its own. DEADLINE:
-# seconds for everything (540); a row begins only if its search and 15 seconds fit. DEVICE: as `tune --device`.
-# SECONDS_EACH: seconds of search instead of the table's.
+# seconds for everything (540); a row begins only if its search and 15 seconds fit. DEVICE: see `tune --device`.
+# SECONDS_EACH: seconds of each search, instead of the table's.
 # The exit status is 1 when a row failed or was not run.
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -60,7 +60,7 @@ measure() {
 
 wanted=" $* " failed=0 kept=0 left=() found=" "
 trap 'echo "stopped" >&2; exit 130' INT TERM
-# First every row with its first seed, then with the others.
+# Measures every row with its first seed, and then with the other seeds.
 for pass in first others; do
     while IFS=$'\t' read -r table job seconds seeds _ <&3; do
         case $table in '#'* | '') continue ;; esac

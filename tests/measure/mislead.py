@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes another device's recording from a Kernel Tuner cache, right or wrong, for `sweetspot simulate --prior`.
+"""Makes another device's recording from a Kernel Tuner cache, similar or misleading, for `sweetspot simulate --prior`.
 
     mislead.py FROM.json.gz TO.json.gz shuffle|reverse|SPREAD SEED
 

@@ -5,8 +5,9 @@ other devices and wrong arrays.
 
 Usage: tests/measure/python_launch.py [JOB]        configs/bgemm_1024.cfg without an argument
 
-BIN: where the programs are (out/bin). TIME: of the search (30s). UNTIMED: the host's times are no checks. Needs torch,
-and CuPy for arrays that are not torch's. Ends with how many checks hold; the exit status is 1 when one does not.
+BIN: where the programs are (out/bin). TIME: for the search (30s). UNTIMED: the host's times are not checked. Needs
+torch, and CuPy for arrays that are not torch's. Ends with the number of checks that hold; the exit status is 1 if one
+does not.
 """
 import importlib.util
 import os
@@ -46,7 +47,7 @@ def load(path):
 
 
 class Product:
-    """A and B of numbers whose product is exact in FP32, so that every order of adding gives the same."""
+    """A and B whose product is exact in FP32, so that every order of summation gives the same result."""
 
     def __init__(self, best, device="cuda"):
         self.sizes = best._sections[0]["problems"][0]["sizes"]
@@ -63,7 +64,7 @@ class Product:
 
 
 def host_time(function):
-    """The median of 200 rows of 50 calls, us each, while the GPU has room for more launches."""
+    """The time of a call in us, as the median of 200 times 50 calls, while the GPU's queue has room."""
     times = []
     for _ in range(200):
         torch.cuda.synchronize()
@@ -75,7 +76,7 @@ def host_time(function):
 
 
 def gpu_time(function):
-    """us of a launch, 200 in a row in a CUDA graph."""
+    """The time of a launch in us, with 200 in a row in a CUDA graph."""
     graph, (begin, end) = torch.cuda.CUDAGraph(), [torch.cuda.Event(enable_timing=True) for _ in range(2)]
     function()
     torch.cuda.synchronize()
@@ -93,7 +94,7 @@ def gpu_time(function):
 
 
 class Interface:
-    """An array of nobody's, with the interface."""
+    """An array of no library, with the array interface."""
 
     def __init__(self, address, shape, letters):
         self.__cuda_array_interface__ = {"data": (address, False), "shape": shape, "typestr": letters, "version": 3,
@@ -101,7 +102,7 @@ class Interface:
 
 
 def of_cupy(tensor):
-    """The same memory; CuPy has no BF16."""
+    """The same memory as a CuPy array, with BF16 as int16, because CuPy has no BF16."""
     return cupy.from_dlpack(tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor)
 
 
@@ -189,7 +190,7 @@ def try_graph(best, p):
 
 
 def try_streams(best, p):
-    """Outputs on other streams, whose memory is given back at once and used again."""
+    """Outputs on other streams, whose memory is freed at once and reused."""
     stream, right = torch.cuda.Stream(), True
     for _ in range(200):
         torch.cuda._sleep(20000)
@@ -252,7 +253,7 @@ def try_mistakes(best, p):
 
 
 def capture_first(path):
-    """The first call of all, while a graph is captured."""
+    """The very first call, while a graph is captured."""
     best = load(path)
     p, graph = Product(best), torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):

@@ -125,7 +125,7 @@ print("\n| | measured | limit | held |\n|---|---|---|---|")
 def slope(points):
     return (points[-1][1] - points[0][1]) / max(1, points[-1][0] - points[0][0])
 
-def growth(points):  # bytes per trial after the first quarter, less half a MB that may come once
+def growth(points):  # bytes per trial after the first quarter, minus half a MB that may be allocated once
     (trials, first), (last_trials, last) = points[len(points) // 4][:2], points[-1][:2]
     return max(0, last - first - once) / max(1, last_trials - trials)
 

@@ -97,8 +97,8 @@ static bool mount_small(const struct scene *s, size_t bytes)
     return true;
 }
 
-// The disk fills up during the run. Then it is enlarged, and the same command resumes. Every third time, and if nothing
-// can be mounted, a limit on the size of files is used instead.
+// The disk fills up during the run. Then it is enlarged, and the same command resumes. In every third run, and if
+// nothing can be mounted, a limit on the size of files is used instead.
 void attack_disk(struct scene *s)
 {
     size_t bytes = 32768 + (size_t)random_below(&s->random, 700000);
