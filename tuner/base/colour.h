@@ -1,4 +1,4 @@
-// Colours of words on a terminal. There are none in a file or a pipe, with NO_COLOR set, or with TERM=dumb.
+// Colours words on a terminal. Output to a file or a pipe, with NO_COLOR set, or with TERM=dumb has no colours.
 #pragma once
 
 #include <stdio.h>

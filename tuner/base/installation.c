@@ -15,7 +15,7 @@ static char *own_folder(void)
     return text_directory(self);
 }
 
-// A path relative to that folder if it exists, else NULL.
+// A path relative to that folder if it exists, otherwise NULL.
 static char *existing(const char *folder, const char *relative, const char *name)
 {
     autofree char *beside = text_format("%s/%s", relative, name);
@@ -30,7 +30,8 @@ char *installation_program(const char *name)
     autofree char *folder = own_folder();
     if (!folder) return text_copy(name);
     char *path = existing(folder, "../libexec/sweetspot", name);
-    return path ? path : text_join_path(folder, name); // built, not installed; if it is missing, starting it says so
+    return path ? path : text_join_path(folder, name); // built, not installed; if it is missing, starting it fails with
+                                                       // a message
 }
 
 char *installation_worker(const char *variable, const char *name)
