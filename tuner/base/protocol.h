@@ -12,7 +12,7 @@
 // explained where they first appear; a bar separates alternatives.
 //
 // Answers to any request:
-//   {"id":n,"status":"error","reason":".."} it is invalid or cannot be fulfilled; the worker continues
+//   {"id":n,"status":"error","reason":".."}          it is invalid or cannot be fulfilled; the worker continues
 //   {"id":n,"status":"environment","reason":".."}    this machine cannot do it at all ("no CUDA driver: ..."); the GPU
 //                                                    worker exits
 //   {"id":n,"status":"crashed","reason":".."}        the CUDA context is lost; the GPU worker exits. The driver starts

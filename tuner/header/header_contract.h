@@ -1,7 +1,7 @@
 // Everything that a caller of the tuned kernel must know, as members of a header's section (header_section.h):
 //
 //    "options":["-use_fast_math",..],"includes":1,"alignment":16,
-//    "conditions":["size_M % 8 == 0",..] on sizes, as C; missing if there are none
+//    "conditions":["size_M % 8 == 0",..]                         on sizes, as C; missing if there are none
 //    "supported":[{"least":1,"most":4096,"multiple":8},..]     by size, from the verified problems; missing: none
 //                                                               verified
 //    "buffers":[{"name":"A","type":"f32","direction":"in","bytes":"C","before":"anything"}]

@@ -5,7 +5,7 @@
 //   {"version":2,"job":"sgemm","template":"gemm_simt.cu","source_hash":"..32 hex..",
 //    "device":"NVIDIA H200","arch":"sm_90a","driver":"..","compiler":"nvrtc 13.0",
 //    "when":1790000000,"final":true,"rounds":40,"replayed":false,
-//    "recorded_rounds":40, only if replayed: rounds of the recording's own final; 0: it had none
+//    "recorded_rounds":40,              only if replayed: rounds of the recording's own final; 0: it had none
 //    "trial":17,"configuration":"BLOCK_M=128,..","ties":["BLOCK_M=64,.."],"sizes":["M","N","K"],
 //    "parameters":[{"name":"BLOCK_M","kind":"integer"|"unroll"|"text","value":128}],
 //    "defines":[{"name":"X","value":"1"}],
@@ -14,11 +14,12 @@
 //               "code_bytes":9216,"occupancy":0.25}],
 //    header_contract.h's members,
 //    "seconds":2.8e-3,"problems":[{"name":"M=..","sizes":[4096,..],"time":[median,low,high],
-//                "energy":"1.153 J at .."}], only if it was measured
+//                "energy":"1.153 J at .."}],            only if it was measured
 //    "ratios":[{"name":"cublas","ratio":[0.96,0.95,0.97]}],"error":0.02,"launches_judged":1204,"verified":["M=..",..],
-//    "no_fallback":"X=1: why it is left out", only if the job names one "shipped":"compiled here by ..", only for a
-//    winner that comes with the job "sanitizers":"compute-sanitizer .. clean", only if they ran "nvcc":{..}}
-//    as in builds_summary.h, if nvcc's build was raced
+//    "no_fallback":"X=1: why it is left out",       only if the job names one
+//    "shipped":"compiled here by ..",               only for a winner that comes with the job
+//    "sanitizers":"compute-sanitizer .. clean",     only if they ran
+//    "nvcc":{..}}                                   as in builds_summary.h, if nvcc's build was raced
 //
 // "C" is C code that uses size_M, size_N, .. The last section is the job's fallback, for devices without tuning
 // results. It has no binary, its times are from the device on which it was verified, and these members differ:
@@ -27,8 +28,8 @@
 //
 // Only with objective each, if the kernel is one of several and "problems" are those for which it was chosen:
 //
-//    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264, input of tuner/setup/wave_model.h
-//    "times":[{"sizes":[..],"time":..}] on all problems that were not held back
+//    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264,     input of tuner/setup/wave_model.h
+//    "times":[{"sizes":[..],"time":..}]                                on all problems that were not held back
 #pragma once
 
 #include <stdbool.h>
