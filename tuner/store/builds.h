@@ -5,7 +5,7 @@
 //
 //    "nvcc":"nvcc 13.0.88"|"",                        "" if its version is unknown
 //    "verdict":"slower"|"same"|"faster"|"undecided"|"failed"|"missing","reason":"why it is one of the last three",
-//    "ratio":[value,low,high],                        nvcc's time over NVRTC's by the job's objective, from paired rounds
+//    "ratio":[value,low,high],                        nvcc's time over NVRTC's by the objective, in paired rounds
 //
 // There are times unless the verdict is "missing" (nvcc made no build) or "failed" (its build is incorrect, or does not
 // run).
