@@ -19,10 +19,10 @@ struct child {
 // Starts argv[0] (argv is NULL-terminated) in a folder (NULL: the current one). `alone`: no process that it starts may
 // outlive it, provided that this process adopts orphans. -1 with a message.
 int child_start(struct child *, char *const argv[], const char *folder, bool alone, struct error *);
-// Whether it has ended by itself. If so, *status is waitpid's, it is reaped, its group is killed, and its pid is 0 from
-// then on.
+// Whether the child has ended by itself. If so, *status is waitpid's, the child is reaped, its group is killed, and its
+// pid is 0 from then on.
 bool child_ended(struct child *, int *status);
-// Kills its group (SIGKILL) and reaps it. Its pipes stay open, so that its last output can be read.
+// Kills the child's group (SIGKILL) and reaps the child. Its pipes stay open, so that its last output can be read.
 void child_kill(struct child *, int *status);
 // Whether the process is stopped (SIGSTOP) at this moment.
 bool child_stopped(const struct child *);

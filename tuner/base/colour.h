@@ -1,4 +1,5 @@
-// Colours words on a terminal. Output to a file or a pipe, with NO_COLOR set, or with TERM=dumb has no colours.
+// Colours words on a terminal. Output to a file or a pipe has no colours, and neither has output with NO_COLOR or
+// TERM=dumb.
 #pragma once
 
 #include <stdio.h>

@@ -60,8 +60,7 @@ struct execution_unit {
     bool arithmetic;                  // not memory
     bool lasts;              // its power consumption lowers the clock, so the sustained rate is measured for jobs that
                              // name it
-    const char *macro;       // macro with which kernels/ceilings.cu compiles it, for jobs that name it; NULL: always
-                             // compiled
+    const char *macro;       // makes kernels/ceilings.cu compile it, for jobs that name it; NULL: always compiled
     const char *how, *gloss; // how it is measured; what it is
 };
 

@@ -30,8 +30,7 @@ char *installation_program(const char *name)
     autofree char *folder = own_folder();
     if (!folder) return text_copy(name);
     char *path = existing(folder, "../libexec/sweetspot", name);
-    return path ? path : text_join_path(folder, name); // built, not installed; if it is missing, starting it fails with
-                                                       // a message
+    return path ? path : text_join_path(folder, name); // built, not installed; if it is missing, starting it says so
 }
 
 char *installation_worker(const char *variable, const char *name)

@@ -1,5 +1,5 @@
-// Counts Ctrl-C and similar signals (SIGINT, SIGTERM, SIGHUP): the first one asks the program to finish in order, the
-// second one to end at once.
+// Counts Ctrl-C and similar signals (SIGINT, SIGTERM, SIGHUP): the first asks the program to end in an orderly way, the
+// second to end at once.
 #pragma once
 
 // Installs the handlers; SIGPIPE is ignored from then on. If SIGHUP was ignored before, it is still ignored (nohup).

@@ -61,8 +61,7 @@ int output_file_write(const char *path, output_writer *write, void *user, struct
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     int result = file ? write(file, user, err) : cannot_write(path, err);
     if (!result && (ferror(file) || fflush(file))) result = cannot_write(path, err);
-    if (!result && !stream && fsync(fd)) result = cannot_write(path, err); // otherwise a power failure could leave it
-                                                                           // empty
+    if (!result && !stream && fsync(fd)) result = cannot_write(path, err); // otherwise a power failure leaves it empty
     if (file ? fclose(file) : fd >= 0 ? close(fd) : 0) result = result ? result : cannot_write(path, err);
     if (!result && !stream && rename(temporary, target)) result = cannot_write(path, err);
     if (result && !stream) unlink(temporary);

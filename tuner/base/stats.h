@@ -1,5 +1,5 @@
-// Statistics of measured times: the median, its confidence interval, and the ratio of paired samples. The distribution
-// can be any, since times of kernels are skewed and have outliers.
+// Statistics of measured times: the median, its confidence interval, and the ratio of paired samples. No distribution
+// is assumed, since times of kernels are skewed and have outliers.
 //
 // Samples may come in clusters, for example one for each process that measured: samples in the same cluster are more
 // alike than samples in different clusters.

@@ -28,8 +28,7 @@ static void refuse(struct kernel_text *w, const char *what, const char *name)
     w->failed = true;
 }
 
-// Translates C code to postfix. Expressions are in parentheses (expr_to_c), so precedence does not matter.
-// --------------------
+// C code as postfix. Expressions are in parentheses (expr_to_c), so precedence does not matter. ----------------------
 
 static const char *put_sum(struct kernel_text *w, const char *at);
 

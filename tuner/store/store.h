@@ -40,7 +40,7 @@ const char *store_rescued_copy(const struct store *);
 // Refuses a second tuner on the same store: takes a lock that the system releases when the process dies. -1 with "...
 // is being tuned by process 1234" if another tuner has it. Readers (status, header, compare, export) need no lock. Two
 // things are locked. One is <store>.lock, which is next to the store's file (not next to a symbolic link to it) and is
-// never removed. The other, for tuners on the same machine, is a name made from the file's identity, which cannot be
+// left there. The other, for tuners on the same machine, is a name made from the file's identity, which cannot be
 // removed. store_close releases the lock.
 int store_lock(struct store *, struct error *);
 // The process that holds the lock; 0: none.
