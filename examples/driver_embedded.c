@@ -1,4 +1,4 @@
-/* The measured binary of a tuned kernel, launched from plain C with the driver API, without nvcc. Run this in the
+/* Launches the measured binary of a tuned kernel from plain C with the driver API, without nvcc. Run this in the
  * project's root; CUDA_HOME is the toolkit's folder:
  *
  *     sweetspot tune configs/sgemm_2048.cfg

@@ -1,5 +1,5 @@
-# The measured binary of a tuned kernel, launched from Python with the driver API (ctypes) on PyTorch's stream and
-# tensors, and compared with torch.matmul. The header says how to launch it, through a few lines of C around it.
+# Launches the measured binary of a tuned kernel from Python, with the driver API (ctypes), on PyTorch's stream and
+# tensors, and compares it with torch.matmul. A few lines of C get the launch from the header.
 # Needs a C compiler (CC) and PyTorch with CUDA. In the project's root:
 #
 #     sweetspot tune configs/sgemm_2048.cfg
@@ -7,7 +7,7 @@
 #     sweetspot header configs/sgemm_2048.cfg --cubin out/sgemm_2048.cubin
 #     python3 examples/embedded_cubin.py out/include/sgemm_2048_best.h out/sgemm_2048.cubin
 #
-# Exit status: 0 right, 1 wrong or an error, 77 where something that it needs is missing.
+# Exit status: 0 correct, 1 incorrect or an error, 77 if something that it needs is missing.
 import ctypes
 import os
 import subprocess
@@ -26,7 +26,7 @@ void shape(long long m, long long n, long long k, struct sgemm_2048_launch_shape
 
 
 class Shape(ctypes.Structure):
-    """struct sgemm_2048_launch_shape of the header."""
+    """The header's struct sgemm_2048_launch_shape."""
     _fields_ = [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("cluster", ctypes.c_uint * 3),
                 ("shared_bytes", ctypes.c_uint), ("cooperative", ctypes.c_int), ("overlap", ctypes.c_int),
                 ("used", ctypes.c_int)]

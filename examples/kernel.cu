@@ -1,5 +1,5 @@
-// One of the header's kernels, and the function that launches it. Compiled once for each kernel (Makefile):
-// -DSGEMM_EACH_KERNEL=0 -DKERNEL=sgemm_0 -DLAUNCH=launch_0 and so on.
+// One of the header's kernels, and the function that launches it. This file is compiled once for each kernel
+// (Makefile): -DSGEMM_EACH_KERNEL=0 -DKERNEL=sgemm_0 -DLAUNCH=launch_0 and so on.
 #define SGEMM_EACH_DEFINE_PARAMETERS
 #include "sgemm_each_best.h"
 

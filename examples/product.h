@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For calls that return 0 on success: CUDA's, and those of a tuned header. */
+/* For calls that return 0 on success, such as CUDA's and those of a tuned header. */
 #define MUST(call) must((int)(call), #call, __FILE__, __LINE__)
 
 static void must(int status, const char *call, const char *file, int line)
@@ -26,13 +26,13 @@ static void fill(float *to, size_t count, unsigned seed)
     }
 }
 
-/* Fills with NaN, so that an element that no kernel writes is not right by chance. */
+/* Fills with NaN, so that an element that no kernel writes cannot be correct by chance. */
 static void spoil(float *to, size_t count)
 {
     memset(to, 255, count * sizeof *to);
 }
 
-/* y = A*x in integers, which are exact in FP64. A has rows of n elements. */
+/* y = A*x with integers, which are exact in FP64. A has m rows of n elements. */
 static void times(const float *A, int m, int n, const double *x, double *y)
 {
     int i, j;
@@ -45,7 +45,7 @@ static void times(const float *A, int m, int n, const double *x, double *y)
 }
 
 /* Whether C = A*B: tests whether C*x and A*(B*x) are the same for a vector x of random numbers from 1 to 1000. Every
- * element of C is used, and a wrong one changes the result. This costs O(n^2) steps instead of O(n^3). */
+ * element of C is used, and an incorrect element changes the result. This takes O(n^2) steps instead of O(n^3). */
 static int is_product(const float *A, const float *B, const float *C, int m, int n, int k)
 {
     double *x = (double *)malloc(sizeof *x * (size_t)n), *Bx = (double *)malloc(sizeof *x * (size_t)k),

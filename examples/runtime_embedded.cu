@@ -1,4 +1,4 @@
-// The measured binary of a tuned kernel, launched with the runtime API. In the project's root:
+// Launches the measured binary of a tuned kernel with the runtime API. In the project's root:
 //
 //     sweetspot tune configs/sgemm_2048.cfg
 //     sweetspot header configs/sgemm_2048.cfg --embed

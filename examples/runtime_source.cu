@@ -1,4 +1,4 @@
-// A tuned kernel used as source: the template is compiled with the header's parameters and options, and launched with
+// Uses a tuned kernel as source: the template is compiled with the header's parameters and options, and launched with
 // the runtime API. In the project's root:
 //
 //     sweetspot tune configs/sgemm_2048.cfg

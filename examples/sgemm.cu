@@ -1,7 +1,7 @@
 // A program that uses a tuned header: multiplies two matrices with the kernel that the header selects for their sizes,
 // and compares it with cuBLAS.
 //
-//     ./sgemm [M N K]         without sizes: some that were tuned and some that were not
+//     ./sgemm [M N K] without sizes: some tuned sizes and some others
 //
 // The exit status is 0 if every element is within the error bound of an FP32 product.
 #include <cublas_v2.h>
@@ -75,7 +75,7 @@ static bool product(cublasHandle_t blas, int M, int N, int K)
     float *A = random_matrix((size_t)M * (size_t)K), *B = random_matrix((size_t)K * (size_t)N), *C, *D;
     CHECK(cudaMalloc((void **)&C, count * sizeof *C));
     CHECK(cudaMalloc((void **)&D, count * sizeof *D));
-    CHECK(cudaMemset(C, 0xff, count * sizeof *C)); // NaN reveals elements that are not written
+    CHECK(cudaMemset(C, 0xff, count * sizeof *C)); // NaN reveals elements that no kernel writes
     const float ours = time_of([&] { CHECK(kernels[kernel](M, N, K, A, B, C, 0)); });
     // Row-major C = A*B is column-major C' = B'*A'.
     const float theirs =
@@ -83,7 +83,7 @@ static bool product(cublasHandle_t blas, int M, int N, int K)
     float *mine = (float *)malloc(count * sizeof *mine), *expected = (float *)malloc(count * sizeof *expected);
     CHECK(cudaMemcpy(mine, C, count * sizeof *mine, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(expected, D, count * sizeof *expected, cudaMemcpyDeviceToHost));
-    // Each result is off by at most some sqrt(K) roundings of sums of K products of elements up to 1/2.
+    // The error of each result is at most about sqrt(K) roundings of sums of K products of elements up to 1/2.
     const double allowed = 2 * (2 * sqrt(K) + 4) * 5.96e-8 * K / 4;
     double worst = 0;
     for (size_t i = 0; i < count; i++) {

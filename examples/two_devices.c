@@ -1,6 +1,6 @@
-/* One program for two kinds of GPU: its header has a section and a measured binary for each. Loading takes the one for
- * the current device, or the nearest that it can run. Tune on both machines, here into one.db and two.db; the second
- * header is merged into the first. Run this in the project's root; CUDA_HOME is the toolkit's folder:
+/* One program for two kinds of GPU: its header has a section and a measured binary for each. Loading chooses the binary
+ * for the current device, or the nearest one that the device can run. Tune on both machines, here into one.db and
+ * two.db; the second header is merged into the first. Run this in the project's root (CUDA_HOME: the toolkit's folder):
  *
  *     sweetspot tune configs/sgemm_2048.cfg --store out/one.db
  *     sweetspot tune configs/sgemm_2048.cfg --store out/two.db
@@ -18,7 +18,7 @@
 
 enum { M = 2048, N = 2048, K = 2048 };
 
-/* Runs on the current device. Returns whether the result is right. */
+/* Runs on the current device. Returns whether the result is correct. */
 static int compute(const struct sgemm_2048_kernels *kernels)
 {
     float *A, *B, *C;

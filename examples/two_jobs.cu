@@ -9,7 +9,7 @@
 //     nvcc $OPTIONS -Iout/include -Itemplates examples/two_jobs.cu -o out/two_jobs
 //     out/two_jobs
 //
-// A unit has one set of options. If those of two jobs differ, give each its own unit.
+// A translation unit is compiled with one set of options. If two jobs have different options, give each its own unit.
 #include "product.h"
 
 #define SGEMM_2048_DEFINE_PARAMETERS

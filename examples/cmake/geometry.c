@@ -1,5 +1,5 @@
-// Prints how the tuned kernel of configs/sgemm_2048.cfg is launched for a product of any sizes, and what it was
-// measured on. Needs no GPU.
+// Prints how the tuned kernel of configs/sgemm_2048.cfg is launched for a product of given sizes, and on which device
+// it was measured. Needs no GPU.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Drafts a job for each of 30 kernels by others and counts the lines with blanks:
+# Drafts a job for each of 30 kernels from other projects and counts the lines with blanks to fill in:
 #
 #     examples/foreign/drafts.sh CLONES
 #
-# CLONES is a folder that has a clone of each project under its name (see fetch.sh); SWEETSPOT names another program
-# than the one on the path. README.md has the commits.
+# CLONES is a folder that has a clone of each project under its name (see fetch.sh); SWEETSPOT: the program, if it is
+# not the one on the path. README.md has the commits.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd) clones=${1:?the folder of the clones} program=${SWEETSPOT:-sweetspot}
 work=$(mktemp -d)
@@ -13,7 +13,7 @@ while read -r project file kernel; do
     commit=$(sed -n "s/^| \`$project\` | [^|]* | \`\([0-9a-f]*\)\` |.*/\1/p" "$here/README.md")
     folder=$work/$project/$(dirname "$file")
     mkdir -p "$folder"
-    # The headers beside it too.
+    # Also the headers next to it.
     git -C "$clones/$project" ls-tree --name-only "$commit" "$(dirname "$file")/" | grep -E '\.(cuh?|h|hpp)$' |
         while read -r path; do git -C "$clones/$project" show "$commit:$path" >"$work/$project/$path"; done
     job=$folder/$kernel.cfg

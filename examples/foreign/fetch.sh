@@ -3,11 +3,11 @@
 #
 #     examples/foreign/fetch.sh CLONES
 #
-# CLONES is a folder that has a clone of each project under its name, as in CLONES/KTT, with or without a work tree. A
-# variable with a project's name in capitals names a clone that is elsewhere, as in
-# SGEMM_CUDA=/elsewhere/sgemm.git. The projects, where they are, and the commits that the jobs were tried with are the
-# table of README.md; the files are those that the job files name. Nothing of them is changed; data of theirs are also
-# written as .npy files, in sources/data. A project without a clone is left out with a message, and so are its jobs.
+# CLONES is a folder that has a clone of each project under its name, such as CLONES/KTT, with or without a work tree.
+# For a clone that is elsewhere, set a variable with the project's name in capitals, as in
+# SGEMM_CUDA=/elsewhere/sgemm.git. README.md has a table of the projects with their addresses and the commits with which
+# the jobs were tried. The files that the job files name are copied unchanged, and some of their data are also written
+# as .npy files in sources/data. A project without a clone is left out with a message, and so are its jobs.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 if [ $# -gt 1 ] || [ "${1:-}" = -h ] || [ "${1:-}" = --help ]; then
@@ -42,7 +42,7 @@ for row in $(sed -n 's/^| `\([^`]*\)` | \(https:[^ ]*\) | `\([0-9a-f]\{40\}\)` |
     echo "$project: $count files of commit $commit"
 done
 
-# npy FILE TYPE SHAPE COUNT: the header of an .npy file and the last COUNT bytes of standard input.
+# npy FILE TYPE SHAPE COUNT: writes the header of an .npy file and the last COUNT bytes of standard input.
 npy() {
     mkdir -p "$here/sources/data"
     {

@@ -1,4 +1,4 @@
-// Stages and the reference of llmc_layernorm_backward.cfg, around llm.c's kernels.
+// Stages and the reference for llmc_layernorm_backward.cfg, in addition to llm.c's kernels.
 #include "sources/llm.c/dev/cuda/layernorm_backward.cu"
 
 // The sum over a block, which has one warp.
@@ -8,7 +8,7 @@ __device__ double sum_of(double x)
     return x;
 }
 
-// The mean and the reciprocal deviation of a row.
+// The mean of a row and the reciprocal of its standard deviation.
 __device__ void statistics_of(const float *row, int c, float *mean, float *rstd)
 {
     double sum = 0, squares = 0;
@@ -19,7 +19,7 @@ __device__ void statistics_of(const float *row, int c, float *mean, float *rstd)
     *rstd = (float)(1 / sqrt(sum_of(squares) / c + 1e-5));
 }
 
-// The results of the forward pass that the backward pass needs; one warp per row.
+// Computes the results of the forward pass that the backward pass needs; one warp per row.
 extern "C" __global__ void statistics(const float *inp, float *mean, float *rstd, int c)
 {
     float m, r;
@@ -27,7 +27,7 @@ extern "C" __global__ void statistics(const float *inp, float *mean, float *rstd
     if (threadIdx.x == 0) mean[blockIdx.x] = m, rstd[blockIdx.x] = r;
 }
 
-// All gradients; one warp per row.
+// Computes all gradients; one warp per row.
 extern "C" __global__ void gradients(float *dinp, float *dweight, float *dbias, const float *dout, const float *inp,
                                      const float *weight, int c)
 {

@@ -1,4 +1,5 @@
-// Reference kernels for foreign sources that have none: the simplest way to compute the same, with sums in FP64.
+// Reference kernels for foreign sources that have none: the simplest way to compute the same results, with sums in
+// FP64.
 
 extern "C" __global__ void add(float *c, const float *a, const float *b, int n)
 {
@@ -6,7 +7,7 @@ extern "C" __global__ void add(float *c, const float *a, const float *b, int n)
     if (i < n) c[i] = a[i] + b[i];
 }
 
-// Computes rows 1 to height - 2 and columns 1 to width - 2; each block has a part of a row.
+// Computes rows 1 to height - 2 and columns 1 to width - 2; each block computes a part of a row.
 extern "C" __global__ void five_points(float *to, const float *from, int width, int height)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
@@ -27,7 +28,7 @@ static __device__ double block_sum(double value)
     return sums[0];
 }
 
-// y1 = A*x1 and y2 = x2*A; A has n rows of m. Block i < n has row i, block n + j has column j.
+// y1 = A*x1 and y2 = x2*A; A has n rows of m elements. Block i < n computes row i, block n + j column j.
 extern "C" __global__ void bicg(const float *A, const float *x1, float *y1, const float *x2, float *y2, int m, int n)
 {
     bool row = blockIdx.x < n;
@@ -49,7 +50,7 @@ extern "C" __global__ void inner_products(float *c, const float *a, const float 
     if (threadIdx.x == 0) c[blockIdx.x] = sum;
 }
 
-// Newton's law for bodies with x, y, z and mass, and one time step; n is a multiple of 256.
+// One time step of Newton's law for bodies with x, y, z and mass; n is a multiple of 256.
 extern "C" __global__ void n_bodies(float step, const float4 *from, float4 *to, const float4 *velocity, float4 *changed,
                                     float damping, float softening, int n)
 {
@@ -86,7 +87,7 @@ extern "C" __global__ void options(float *call, float *put, const float *S, cons
     put[i] = later * (1 - n2) - S[i] * (1 - n1);
 }
 
-// y = A*x for a sparse matrix; row i has the numbers from starts[i] up to starts[i + 1]; one thread per row.
+// y = A*x for a sparse matrix; row i has the numbers starts[i] to starts[i + 1] - 1; one thread per row.
 extern "C" __global__ void sparse(float *y, const int *starts, const int *columns, const float *values, const float *x,
                                   int rows)
 {
@@ -97,7 +98,7 @@ extern "C" __global__ void sparse(float *y, const int *starts, const int *column
     y[row] = sum;
 }
 
-// C += B*A^T for many matrices: A has m rows of k numbers, B has n; one block per product.
+// C += B*A^T for many matrices: A has m rows of k numbers, B has n such rows; one block per product.
 extern "C" __global__ void products(const double *A, const double *B, double *C, int m, int n, int k)
 {
     const double *a = A + (size_t)blockIdx.x * m * k, *b = B + (size_t)blockIdx.x * n * k;

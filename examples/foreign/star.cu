@@ -1,4 +1,5 @@
-// The reference of samples_fdtd3d.cfg: a star of radius 4 on all points except a border of 4; one thread per point.
+// The reference of samples_fdtd3d.cfg: a star of radius 4 on all points except a border that is 4 points wide; one
+// thread per point.
 __constant__ float stencil[5];
 
 extern "C" __global__ void star(float *to, const float *from, int nx, int ny, int nz)

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Tunes the jobs of this folder, one after another, each within its own budget, and prints a table: the author's
-# configuration, the best, how many times faster it is with the 95% interval, and what verification said.
+# Tunes the jobs of this folder, one after another, each within its own budget, and prints a table with the author's
+# configuration, the best one, its speedup with the 95% interval, and the result of the verification.
 #
 #     examples/foreign/tune_all.sh LOGS [JOB...]
 #
-# LOGS is a folder for stores, the compile cache and a log of each job; a second call goes on where the first ended.
-# JOBs are names of job files here (all of them). A job whose sources fetch.sh did not bring is left out with a message.
+# LOGS is a folder for stores, the compile cache and a log of each job; a second call resumes where the first ended.
+# JOBs are names of job files here (default: all). A job whose sources are missing is left out with a message.
 # BIN: the folder of the program (out/bin). TIME: a budget for every job instead of its own. SANITIZE=1: winners also
-# run under compute-sanitizer, which takes up to a minute a job. Exit status: 0 where every job that ran has a winner.
+# run under compute-sanitizer, which takes up to a minute per job. Exit status: 0 if every job that ran has a winner.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 logs=${1:-}
@@ -23,7 +23,7 @@ if [ $# = 0 ]; then
     for job in "$here"/*.cfg; do set -- "$@" "$(basename "$job" .cfg)"; done
 fi
 
-# The row of a job: from compare's entries for the candidates and the present kernel, and status's counts of trials.
+# A job's row, from compare's entries for the candidates and the current kernel, and from status's numbers of trials.
 row() {
     "$bin/sweetspot" compare "$here/$1.cfg" --store "$logs/$1.db" --format json >"$logs/compare.json" 2>>"$logs/$1.log"
     "$bin/sweetspot" status "$here/$1.cfg" --store "$logs/$1.db" --format json >"$logs/status.json" 2>>"$logs/$1.log"

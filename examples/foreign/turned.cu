@@ -1,5 +1,5 @@
-// The reference of samples_simple_texture.cfg: an image of bytes, rotated around its centre, with interpolation between
-// pixels as in textures and weights in 256ths. Beyond its edges the image is repeated.
+// The reference of samples_simple_texture.cfg: rotates an image of bytes around its centre, with interpolation between
+// pixels as in textures and weights in 256ths. Beyond its edges, the image is repeated.
 static __device__ double at(const unsigned char *image, int x, int y, int width, int height)
 {
     return image[(size_t)((y % height + height) % height) * width + (x % width + width) % width] / 255.0;

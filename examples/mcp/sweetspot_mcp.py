@@ -3,9 +3,9 @@
 
     sweetspot_mcp.py [FOLDER]
 
-It speaks JSON-RPC 2.0, a message a line, on standard input and output. Files are read below FOLDER only (the current
-one). `judge` asks one `sweetspot judge --serve`, which keeps a process ready; `tune` and `explain` are commands of
-their own. $SWEETSPOT names the program (sweetspot, on the PATH). Needs Python 3.8 and nothing else.
+It speaks JSON-RPC 2.0, one message per line, on standard input and output. It reads only files below FOLDER (the
+current folder). `judge` uses one `sweetspot judge --serve`, which keeps a process ready; `tune` and `explain` each run
+a command. $SWEETSPOT names the program (sweetspot, on the PATH). Needs Python 3.8 and nothing else.
 """
 import json
 import os
@@ -41,11 +41,11 @@ TOOLS = {
 
 
 class Refused(Exception):
-    """A tool that cannot do it. The text is for the client."""
+    """A tool cannot do what was asked. The message is for the client."""
 
 
 class Judge:
-    """`sweetspot judge --serve`, started with the first request, and again if it has ended."""
+    """`sweetspot judge --serve`, which is started for the first request, and again if it has ended."""
 
     def __init__(self, program):
         self.program = program
@@ -76,7 +76,7 @@ class Judge:
 
 
 def inside(path):
-    """The path, if it is a file below the current folder, links followed."""
+    """The path with links resolved, if it is a file below the current folder."""
     real, here = os.path.realpath(path), os.path.realpath('.')
     if not os.path.isfile(real) or os.path.commonpath([real, here]) != here:
         raise Refused("'%s' is not a file below '%s'" % (path, here))
@@ -85,7 +85,7 @@ def inside(path):
 
 def command(words):
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if done.returncode > 1:  # 1: it ran, and found nothing that is right
+    if done.returncode > 1:  # 1: it ran, but found no correct result
         raise Refused(done.stderr.decode(errors='replace')[-OUTPUT_MOST:] or 'exit status %d' % done.returncode)
     return done.stdout.decode(errors='replace')
 
@@ -106,7 +106,7 @@ class Server:
         self.judge = Judge(self.program)
 
     def call(self, name, arguments):
-        """What a tool answers, as text."""
+        """A tool's answer as text."""
         known = TOOLS[name][1]
         for key in arguments:
             if key not in known:
@@ -121,7 +121,7 @@ class Server:
         return {'tune': tune, 'explain': explain}[name](self.program, **arguments)
 
     def serve(self, method, params):
-        """The result of a request, or None for a method that there is not."""
+        """The result of a request, or None for an unknown method."""
         if method == 'initialize':
             asked = params.get('protocolVersion')
             return {'protocolVersion': asked if isinstance(asked, str) else PROTOCOL, 'capabilities': {'tools': {}},

@@ -1,5 +1,6 @@
-// Headers that nearly every file of tuner/ needs: the standard library's for numbers, texts and memory, and this
-// folder's for errors, memory and texts. search/ and tuner/policy, which do no I/O, include only what they need.
+// Headers that nearly every file of tuner/ needs: those of the standard library for numbers, strings and memory, and
+// those of this folder for errors, memory and strings. search/ and tuner/policy, which do no I/O, include only what
+// they need.
 #pragma once
 
 #include <inttypes.h>

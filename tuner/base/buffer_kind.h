@@ -26,10 +26,10 @@ enum fill_kind {
     FILL_SORTED, // low <= x <= high, ascending
     FILL_PERMUTATION,
     FILL_OFFSETS,  // 0, ascending to a total: where the rows of a sparse matrix begin
-    FILL_ADDRESSES // addresses in other buffers, wherever those are (tuner/gpu/addresses.h)
+    FILL_ADDRESSES // addresses in other buffers (tuner/gpu/addresses.h)
 };
 
-// The words by number, NULL-terminated.
+// The words, indexed by number and NULL-terminated.
 extern const char *const direction_text[];
 extern const char *const fill_text[];
 
@@ -48,8 +48,8 @@ enum implementation_kind {
     IMPLEMENTATION_FILES,         // .npy files with the results
 };
 
-extern const char *const implementation_words[]; // by kind, NULL-terminated
+extern const char *const implementation_words[]; // indexed by kind, NULL-terminated
 
-// The alignment of buffers, in bytes, that a header promises to kernels, and that verification does not exceed. It is
+// The alignment of buffers, in bytes, that a header promises to kernels. Verification uses no larger alignment. It is
 // the widest access of one thread: 32 from sm_100 on, 16 before (PTX ISA, `ld`).
 int promised_alignment(const char *arch);

@@ -4,9 +4,9 @@
 #include "tuner/base/base.h"
 
 struct byte_queue {
-    char *bytes; // those from `used` to `size` are in the queue
+    char *bytes; // the bytes from `used` to `size` are in the queue
     size_t used, size, room;
-    size_t scanned; // this many at the beginning of the queue have no newline
+    size_t scanned; // how many bytes at the beginning of the queue are known to have no newline
 };
 
 size_t byte_queue_size(const struct byte_queue *);
@@ -19,8 +19,8 @@ void byte_queue_clear(struct byte_queue *);
 // Takes the next whole line, or returns NULL if there is none yet. The line is valid until something is added. A NUL
 // replaces its newline, and *length (`length` may be NULL) does not count it.
 char *byte_queue_line(struct byte_queue *, size_t *length);
-// Reads what there is, until the queue has more than `most` bytes, but at least once. False at the end of the pipe.
+// Reads the available bytes, at least once, and stops when the queue has more than `most`. False at the pipe's end.
 bool byte_queue_read(struct byte_queue *, int fd, size_t most);
-// Writes as much as the pipe takes. False when it is closed.
+// Writes as many bytes as the pipe accepts. False when it is closed.
 bool byte_queue_write(struct byte_queue *, int fd);
 void byte_queue_release(struct byte_queue *);

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 enum {
-    FILES_MOST = 1 << 16, // not more: some programs close every possible descriptor, one by one
-    FILES_SPARE = 64,     // not for pipes: the store and the log need the last ones
+    FILES_MOST = 1 << 16, // no more, because some programs close every possible descriptor, one by one
+    FILES_SPARE = 64,     // not used for pipes, because the store and the log need them
     AT_A_TIME = 64 << 10, // bytes of output
-    ROUNDS = 100,         // of ending orphans
+    ROUNDS = 100,         // of killing orphans
     MARK_SIZE = 64,
 };
 
@@ -48,7 +48,8 @@ static void write_mark(char out[MARK_SIZE], pid_t parent, unsigned mark)
     snprintf(out, MARK_SIZE, "%ld.%u", (long)parent, mark);
 }
 
-// Called in a new process, before exec: gives it and all that it starts mark number `mark` of the process `parent`.
+// Called in a new process before exec: marks it and every process that it starts with number `mark` of the process
+// `parent`.
 static void orphans_mark(pid_t parent, unsigned mark)
 {
     char value[MARK_SIZE];
@@ -120,7 +121,7 @@ static void make_room(void)
     if (setrlimit(RLIMIT_NOFILE, &files_now)) files_now = files_before;
 }
 
-// Whether enough descriptors are left if this is the last one of the pipes.
+// Whether enough descriptors are left if this is the last descriptor of the pipes.
 static bool leaves_spare(int descriptor)
 {
     rlim_t all = files_now.rlim_cur, spare = all / 8 < FILES_SPARE ? all / 8 : FILES_SPARE;
@@ -162,7 +163,7 @@ int child_start(struct child *c, char *const argv[], const char *folder, bool al
         fprintf(stderr, "cannot run '%s': %s\n", argv[0], strerror(errno));
         _exit(127);
     }
-    setpgid(pid, pid); // in both processes: either may come first
+    setpgid(pid, pid); // in both processes, because either may come first
     close(in[0]);
     close(out[1]);
     close(errors[1]);
@@ -184,8 +185,8 @@ fail:
 void child_kill(struct child *c, int *status)
 {
     if (!c->pid) return;
-    // With a mark, orphans are ended first, while it identifies them and they can be reaped. Those that dropped the
-    // mark are ended with the group.
+    // With a mark, orphans are killed first, while it identifies them and they can be reaped. Orphans that dropped the
+    // mark are killed with the group.
     if (c->mark || kill(-c->pid, SIGKILL)) kill(c->pid, SIGKILL);
     while (waitpid(c->pid, status, 0) < 0 && errno == EINTR) {
     }
@@ -202,7 +203,7 @@ bool child_ended(struct child *c, int *status)
 {
     siginfo_t info = {0};
     if (!c->pid || waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid) return false;
-    child_kill(c, status); // ends what is left of its group; its own status is kept
+    child_kill(c, status); // kills the rest of its group; its own status is kept
     return true;
 }
 

@@ -1,7 +1,7 @@
 // A child process with pipes for its stdin, stdout and stderr: a worker, or the command that starts an agent. It is
-// started by fork and exec, dies with its parent (PR_SET_PDEATHSIG), and leads a process group of its own, so that
-// Ctrl-C on a terminal does not reach it, and a tool that it runs under is killed with it. Starting one raises this
-// process's limit on open files as far as the system allows.
+// started by fork and exec, dies with its parent (PR_SET_PDEATHSIG), and leads its own process group, so that Ctrl-C on
+// a terminal does not reach it, and a tool that it runs under is killed with it. Starting one raises this process's
+// limit on open files as far as the system allows.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -11,18 +11,18 @@
 struct child {
     pid_t pid;            // 0: none
     int to, from, errors; // our ends, not blocking; -1: closed
-    unsigned mark;        // identifies its orphans; 0: they are not ended
+    unsigned mark;        // identifies its orphans; 0: they are not killed
 };
 
 #define CHILD_NONE ((struct child){.to = -1, .from = -1, .errors = -1})
 
-// Starts argv[0] (NULL-terminated argv) in a folder (NULL: this one). `alone`: nothing that it starts may outlive it,
-// provided that this process adopts orphans. -1 with a message.
+// Starts argv[0] (argv is NULL-terminated) in a folder (NULL: the current one). `alone`: no process that it starts may
+// outlive it, provided that this process adopts orphans. -1 with a message.
 int child_start(struct child *, char *const argv[], const char *folder, bool alone, struct error *);
-// Whether it has ended by itself; *status is waitpid's. If so, it is reaped, its pid is 0 from then on, and its group
-// is killed.
+// Whether the child has ended by itself. If so, *status is waitpid's, the child is reaped, its group is killed, and its
+// pid is 0 from then on.
 bool child_ended(struct child *, int *status);
-// Sends SIGKILL to its group and reaps it. Its pipes stay open, so that its last output can be read.
+// Kills the child's group (SIGKILL) and reaps the child. Its pipes stay open, so that its last output can be read.
 void child_kill(struct child *, int *status);
 // Whether the process is stopped (SIGSTOP) at this moment.
 bool child_stopped(const struct child *);
@@ -35,16 +35,16 @@ void child_close_all(struct child *);
 // How a process with this status ended: "was killed by signal 9 (Killed)", "ended with status 1".
 void child_describe(int status, char *out, size_t size);
 
-// Output of a child process outside its protocol (on stderr, or before a greeting), line by line: for the log, and to
-// say why it ended. Long lines are cut, and control characters are replaced. Only the first CHILD_OUTPUT_MOST bytes are
-// passed on, so that the log cannot fill a disk, and the amount that is read at a time is limited, so that other
-// children get their turn.
+// Output of a child process outside its protocol (on stderr, or before a greeting), line by line, for the log and for
+// messages about why it ended. Long lines are cut, and control characters are replaced. Only the first
+// CHILD_OUTPUT_MOST bytes are passed on, so that the log cannot fill a disk, and only a limited amount is read at a
+// time, so that other children get their turn.
 enum { CHILD_OUTPUT_LINE = 512, CHILD_OUTPUT_MOST = 256 << 10 };
 
 struct child_output {
     char last[CHILD_OUTPUT_LINE]; // the last line that was not empty
     char line[CHILD_OUTPUT_LINE]; // the current, incomplete line
-    size_t size;                  // its bytes
+    size_t size;                  // the length of `line`
     size_t heard;                 // bytes received so far
 };
 
@@ -52,10 +52,10 @@ typedef void child_output_visitor(void *user, const char *line);
 
 // Passes whole lines on, without carriage returns. Empty lines are skipped. `visit` may be NULL.
 void child_output_take(struct child_output *, const char *bytes, size_t size, child_output_visitor *visit, void *user);
-// Takes what a non-blocking pipe has, up to 64 KiB, and closes it at its end.
+// Takes the available bytes of a non-blocking pipe, up to 64 KiB, and closes the pipe at its end.
 void child_output_read(struct child_output *, int *fd, child_output_visitor *visit, void *user);
 
-// Orphans are children of a child that are still there when it ends, including those that left its process group
+// Orphans are children of a child that are still running when it ends, including those that left its process group
 // (setsid). A process that adopts orphans becomes their parent (prctl's subreaper) and can end them. They are
 // recognised by a mark in their environment, because some adopted orphans must live on, such as the master connection
 // of ssh, which serves other connections.
@@ -68,7 +68,8 @@ struct children {
 
 // From now on this process adopts the orphans of its children.
 void orphans_adopt(void);
-// The children of this process. None if Linux does not list them, or if there are CHILDREN_MOST or more.
+// Lists the children of this process. The list is empty if Linux does not list them, or if there are CHILDREN_MOST or
+// more.
 void orphans_list(struct children *);
 // Kills and reaps the chosen children of this process until there are none left, since each may leave orphans itself.
 void orphans_end(bool (*chosen)(pid_t, const void *user), const void *user);

@@ -1,4 +1,5 @@
-// Colours of words on a terminal. There are none in a file or a pipe, with NO_COLOR set, or with TERM=dumb.
+// Colours words on a terminal. Output to a file or a pipe has no colours, and neither has output with NO_COLOR or
+// TERM=dumb.
 #pragma once
 
 #include <stdio.h>

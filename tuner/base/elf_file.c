@@ -157,7 +157,7 @@ char *shared_library_lacks(const struct shared_library *l, const char *path, con
                        nearest ? nearest : "", nearest ? "'?" : "");
 }
 
-// Only names of variables are read (Itanium C++ ABI): <length><name>, or N .. E around several of these, with L for
+// Only names of variables are read (Itanium C++ ABI): <length><name>, or several of these between N and E, with L for
 // internal linkage.
 static bool is_unnamed(const char *part, size_t length)
 {

@@ -1,7 +1,7 @@
 // Files that are embedded in the program, as text.
 #pragma once
 
-// Puts a file into the program as the text sweetspot_<name>. The assembler includes it; the Makefile has to make the
+// Puts a file into the program as the string sweetspot_<name>. The assembler includes it; the Makefile has to make the
 // object depend on it.
 #define EMBED_FILE(name, path) EMBED_FILES(name, ".incbin \"" path "\"\n")
 

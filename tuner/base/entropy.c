@@ -1,4 +1,5 @@
-// See entropy.h. Drawn from the kernel in blocks: a system call for each number would cost as much as a launch.
+// See entropy.h. Numbers are drawn from the kernel in blocks, because a system call for each would cost as much as a
+// launch.
 #include "tuner/base/entropy.h"
 
 #include "tuner/base/base.h"
@@ -8,7 +9,7 @@ enum { BLOCK = 64 };
 
 uint64_t entropy_draw(void)
 {
-    static uint64_t block[BLOCK]; // getrandom gives up to 256 bytes whole; more is read in parts
+    static uint64_t block[BLOCK]; // getrandom returns up to 256 bytes completely; more may come in parts
     static int left;
     if (!left) {
         for (int i = 0; i < BLOCK; i += 32)

@@ -1,5 +1,5 @@
 // Random numbers from the system, for decisions that a kernel must not be able to foresee: which launches are judged,
-// on which data, under which key memory is checked. Nothing that must be repeatable uses them.
+// on which data, and with which key memory is checked. Nothing that must be repeatable uses them.
 #pragma once
 
 #include <stdint.h>

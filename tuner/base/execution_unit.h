@@ -1,6 +1,6 @@
-// The execution units of a device ("pipes"), which do arithmetic or move memory, each with a ceiling that is measured.
-// They are listed in one table, which the GPU worker, "ceilings" (protocol.h), the plausibility check, a job's
-// `work.pipe`, reports and `sweetspot list units` all use.
+// The execution units of a device ("pipes"), which do arithmetic or move data. The ceiling of each is measured. They
+// are listed in one table, which the GPU worker, "ceilings" (protocol.h), the plausibility check, a job's `work.pipe`,
+// reports and `sweetspot list units` all use.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -27,7 +27,7 @@ enum execution_unit_id {
     UNIT_COPY,
     UNIT_L2,
     UNIT_SHARED,
-    // The faster of mma.sync and wgmma that a device has, for matrix products of this type.
+    // For matrix products of this type: wgmma if the device has it, otherwise mma.sync.
     UNIT_TENSOR_BF16,
     UNIT_TENSOR_F16,
     UNIT_TENSOR_TF32,
@@ -47,32 +47,34 @@ enum peak {
     PEAK_PRODUCTS, // the peaks above are for products of matrices
     PEAK_MEMORY = PEAK_PRODUCTS,
     PEAK_CHIP, // between the L2 and the multiprocessors
-    PEAK_NONE, // the data sheet does not say
+    PEAK_NONE, // not in the data sheet
 };
 
 struct execution_unit {
     const char *name;                 // in job files and reports
     const char *unit;                 // counted per second: "FLOP", "OP" or "B"
     const char *key;                  // member of "ceilings"; NULL: one of `either`
-    enum execution_unit_id either[2]; // if there is no key: the second if the device has it, else the first
+    enum execution_unit_id either[2]; // if there is no key: the second if the device has it, otherwise the first
     int from, to;                     // architectures that have it: 90 for sm_90a
     enum peak peak;                   // its data-sheet figure
     bool arithmetic;                  // not memory
-    bool lasts;              // its power lowers the clock: for jobs that name it, the sustained rate is measured
+    bool lasts;              // its power consumption lowers the clock, so the sustained rate is measured for jobs that
+                             // name it
     const char *macro;       // makes kernels/ceilings.cu compile it, for jobs that name it; NULL: always compiled
     const char *how, *gloss; // how it is measured; what it is
 };
 
 extern const struct execution_unit execution_units[UNIT_COUNT];
 
-// The unit of this name, or NULL; then *nearest (if not NULL) is the most similar name, or NULL if none is similar.
+// The unit with this name. If there is none, returns NULL and sets *nearest (if not NULL) to the most similar name, or
+// to NULL if none is similar.
 const struct execution_unit *pipe_find(const char *name, const char **nearest);
-// Whether devices of this architecture have it.
+// Whether devices of this architecture have the unit.
 bool pipe_exists(const struct execution_unit *, int compute);
-// The unit that a device uses for it: itself, or one of `either`; NULL if the device has neither.
+// The unit that a device uses for this one: the unit itself, or one of `either`; NULL if the device has neither.
 const struct execution_unit *pipe_on(const struct execution_unit *, int compute);
 
-// Dense operations per clock and multiprocessor according to the data sheet (a multiply-add is two); bytes for
-// PEAK_CHIP. 0: the device has no such unit, or the data sheet does not say. An architecture that is not in the table
-// gets the highest of all values.
+// Dense operations per clock and multiprocessor according to the data sheet (a multiply-add counts as two); bytes for
+// PEAK_CHIP. 0: the device has no such unit, or the data sheet does not state it. An architecture that is not in the
+// table gets the highest value in the table.
 double pipe_peak(enum peak, int compute);

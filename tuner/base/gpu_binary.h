@@ -1,9 +1,9 @@
-// Compiled kernels in a file: a cubin, PTX, or a fat binary of these.
+// Files with compiled kernels: cubins, PTX, and fat binaries of these.
 #pragma once
 
 #include "tuner/base/text.h"
 
-// Whether a file's content is one of these. A NUL byte must follow its `size` bytes.
+// Whether a file's content is of one of these kinds. A NUL byte must follow its `size` bytes.
 bool gpu_binary_is(const char *image, size_t size);
-// The names of the kernels in a cubin or PTX; none for others. The caller releases.
+// The names of the kernels in a cubin or PTX; an empty list for other files. The caller releases it.
 struct text_list gpu_binary_kernels(const char *image, size_t size);

@@ -1,12 +1,12 @@
-// Reads and writes whole files, gzip or plain. The contents decide how a file is read, its name how it is written. Only
-// this module includes zlib.
+// Reads and writes whole files, gzip or plain. A file's contents determine how it is read, and its name determines how
+// it is written. Only this module includes zlib.
 #pragma once
 
 #include "tuner/base/base.h"
 
 // The file's bytes, unpacked if they are gzip, with a NUL after them. malloc'ed; *size may be NULL. NULL with a message
 // if the file cannot be read, is damaged or cut off, does not fit in memory, or unpacks to more than 2 GiB, or to more
-// than 64 MiB and 100 times its size.
+// than 64 MiB if that is more than 100 times its size.
 char *gzip_read_file(const char *path, size_t *size, struct error *);
 
 // Writes a file as output_file.h does, packed if `path` ends in ".gz". -1 with a message.

@@ -1,4 +1,5 @@
-// Content hashes: XXH3 of 128 bits (xxHash), as 32 hex digits. Not cryptographic: the compile cache has no attacker.
+// Content hashes: XXH3 of 128 bits (xxHash), as 32 hex digits. Not cryptographic, because the compile cache has no
+// attackers.
 #pragma once
 
 #include <stddef.h>
@@ -9,7 +10,7 @@ struct hash;
 
 struct hash *hash_new(void);
 void hash_bytes(struct hash *, const void *data, size_t size);
-// The text and its length, so that "ab","c" differs from "a","bc". NULL counts as "".
+// Adds a string and its length, so that "ab","c" differs from "a","bc". NULL counts as "".
 void hash_text(struct hash *, const char *text);
 // Writes the digest and frees the hash.
 void hash_finish(struct hash *, char out[HASH_TEXT_SIZE]);

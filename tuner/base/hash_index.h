@@ -1,6 +1,6 @@
-// Finds records of an array by their contents. The records are the caller's, numbered from 0; the index has 8 bytes for
-// each: its hash and its number. Open addressing with linear probing, at most half full. Nothing is ever removed, but a
-// record for which `same` returns false is not found.
+// Finds records of an array by their contents. The caller owns the records, which are numbered from 0. For each, the
+// index has 8 bytes: the hash and the number. It uses open addressing with linear probing and is at most half full.
+// Nothing is ever removed, but a record for which `same` returns false is not found.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -20,7 +20,8 @@ void hash_index_add(struct hash_index *, uint32_t hash, size_t number);
 void hash_index_clear(struct hash_index *); // empties it and keeps its memory
 void hash_index_release(struct hash_index *);
 
-// The number of the record with this hash that `wanted` describes, or -1. Inline, so that `same` is inlined too.
+// The number of the record with this hash that `wanted` describes, or -1. This function is inline so that `same` can be
+// inlined too.
 static inline int64_t hash_index_find(const struct hash_index *x, uint32_t hash,
                                       bool (*same)(const void *wanted, size_t number), const void *wanted)
 {
@@ -38,7 +39,7 @@ static inline uint32_t hash_mix(uint32_t hash, uint64_t x)
     return (uint32_t)(mixed ^ mixed >> 32);
 }
 
-// Numbers for texts: each new text gets the next number, a known text its old one.
+// Assigns numbers to strings: a new string gets the next number, and a known string has the number that it was given.
 // Zeroed: empty.
 struct string_pool {
     size_t count;
@@ -48,7 +49,7 @@ struct string_pool {
     struct arena memory;
 };
 
-// The number for the first `length` bytes of a text.
+// The number for the first `length` bytes of a string.
 size_t string_pool_put(struct string_pool *, const char *text, size_t length);
 int64_t string_pool_find(const struct string_pool *, const char *text); // or -1
 void string_pool_release(struct string_pool *);

@@ -16,7 +16,7 @@ static int fail(int fd, int why, struct error *err, const char *format, const ch
     return -1;
 }
 
-// O_NONBLOCK: a pipe without a writer is opened at once, and can then be recognised as a pipe.
+// With O_NONBLOCK, a pipe without a writer is opened at once, and can then be recognised as a pipe.
 enum { HOW = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY };
 
 static int regular(int fd, const char *path, struct error *err)
@@ -39,7 +39,7 @@ bool input_file_is_below(const char *folder, const char *path)
     return !strncmp(path, folder, length) && path[length] == '/';
 }
 
-// Opens one part of the path after the other, since O_NOFOLLOW applies only to the last part.
+// Opens the parts of the path one after another, since O_NOFOLLOW applies only to the last part.
 int input_file_open_below(const char *folder, const char *path, struct error *err)
 {
     if (!input_file_is_below(folder, path)) return fail(-1, EXDEV, err, "cannot read '%s': %s", path);
@@ -62,7 +62,7 @@ int input_file_open_below(const char *folder, const char *path, struct error *er
     return regular(fd, path, err);
 }
 
-// Reads until the end of the file, whatever its size is said to be: it is 0 for files in /proc.
+// Reads to the end of the file without relying on its size, which is 0 for files in /proc.
 static int read_all(int fd, char **text, size_t most, size_t *used)
 {
     size_t room = 1 << 16;

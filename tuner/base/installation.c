@@ -15,7 +15,7 @@ static char *own_folder(void)
     return text_directory(self);
 }
 
-// A path relative to that folder if it exists, else NULL.
+// A path relative to that folder if it exists, otherwise NULL.
 static char *existing(const char *folder, const char *relative, const char *name)
 {
     autofree char *beside = text_format("%s/%s", relative, name);

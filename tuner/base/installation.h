@@ -8,14 +8,14 @@
 #define SWEETSPOT_VERSION "0.1"
 #endif
 
-// The path of another of our programs: in the folder of this one, or in libexec/sweetspot. Just its name if this
+// The path of another of our programs: in the folder of this one, or in libexec/sweetspot. Only its name if this
 // program's own path is unknown. malloc'ed.
 char *installation_program(const char *name);
-// The path of a worker: from the environment variable if it is set, else as above. malloc'ed.
+// The path of a worker: from the environment variable if it is set, otherwise as above. malloc'ed.
 char *installation_worker(const char *variable, const char *name);
 // The folder with the headers for users' own functions (sweetspot_reference.h), malloc'ed; NULL if there is none.
 char *installation_headers(void);
 // The path of something that was installed ("configs/sgemm.cfg"), malloc'ed; NULL if there is none.
 char *installation_data(const char *name);
-// The cores that this process may use, at least 1.
+// How many cores this process may use, at least 1.
 int64_t installation_cores(void);

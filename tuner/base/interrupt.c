@@ -1,4 +1,4 @@
-// See interrupt.h. The third signal has the system's default effect, so that nothing here can keep the program from
+// See interrupt.h. The third signal has the system's default effect, so that this code cannot keep the program from
 // ending.
 #include "tuner/base/interrupt.h"
 

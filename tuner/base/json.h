@@ -1,6 +1,6 @@
-// JSON through jansson, which only this header includes. jansson's own types and readers are used as they are. Its
+// JSON, using jansson, which only this header includes. jansson's own types and readers are used as they are. Its
 // constructors are replaced, under their own names, by functions that always return a value (json_make.c). There are
-// also readers that fall back to a default, and one-line I/O.
+// also readers that return a default if a value is missing, and functions for reading and writing lines.
 #pragma once
 
 #include <jansson.h>
@@ -14,23 +14,23 @@ double json_get_number(const json_t *object, const char *key, double fallback);
 int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback);
 bool json_get_bool(const json_t *object, const char *key, bool fallback);
 const char *json_get_string(const json_t *object, const char *key, const char *fallback); // borrowed
-bool json_array_has(const json_t *array, const char *text); // whether an element is this text
+bool json_array_has(const json_t *array, const char *text); // whether an element is this string
 
-// A number with seven digits, more than the precision of any measurement, or null. New reference.
+// A number with seven digits, more than the precision of any measurement; null if it is not finite. New reference.
 json_t *json_brief_or_null(double value);
 // A value with its confidence interval as [value, low, high], null for unknown numbers. New reference.
 json_t *json_interval(const struct interval *);
-// Reads such a member of an object. Elements that are missing or not numbers become NaN.
+// Reads an interval from a member of an object. Elements that are missing or not numbers become NaN.
 struct interval json_get_interval(const json_t *object, const char *key);
 
-// Whether a text is UTF-8, as JSON strings must be. Input that must be passed on unchanged is refused if it is not.
+// Whether a C string is UTF-8, as JSON strings must be. Input that must be passed on unchanged is refused if it is not.
 bool json_takes(const char *text);
 // A string from bytes that may not be UTF-8 (a compiler's log quotes any source): invalid bytes become '?'. New
 // reference.
 json_t *json_text(const char *bytes, size_t length);
 
-// The constructors. They never return NULL; the program ends when memory is exhausted. A NULL text becomes null, and so
-// do NaN and infinities. Bytes of texts and keys that are not UTF-8 become '?'.
+// The constructors. They never return NULL; the program ends when memory is exhausted. A NULL string becomes null, and
+// so do NaN and infinities. Bytes of strings and keys that are not UTF-8 become '?'.
 json_t *json_make_object(void);
 json_t *json_make_array(void);
 json_t *json_make_string(const char *text);
@@ -40,8 +40,8 @@ json_t *json_make_format(const char *format, ...) __attribute__((format(printf, 
 // Like json_pack, with the formats {, [, s, o, O, n, b, i, I and f; ? and * may follow s, o and O. A NULL value becomes
 // null.
 json_t *json_make(const char *format, ...);
-// Set and append; they take the reference. A NULL value sets no member of an object, but becomes null in an array. -1
-// if nothing was set or appended.
+// Set a member and append an element; they take the reference. A NULL value sets no member of an object, but becomes
+// null in an array. -1 if nothing was set or appended.
 int json_put(json_t *object, const char *key, json_t *value);
 int json_add(json_t *array, json_t *value);
 // Like json_dumps, for any value.
@@ -61,14 +61,15 @@ char *json_make_text(const json_t *value, size_t flags);
 #define json_array_append(array, value) json_add(array, json_incref(value))
 #define json_dumps(value, flags) json_make_text(value, flags)
 
-// Goes before the declaration of local json_t *, like autofree (memory.h): json_decref at the end of their scope.
+// Goes before the declaration of local json_t *, like autofree (memory.h): json_decref is called at the end of their
+// scope.
 #define autojson __attribute__((cleanup(json_decref_local)))
 static inline void json_decref_local(json_t **local)
 {
     json_decref(*local);
 }
 
-// Loops over the elements of an array and the members of an object. They declare their variables; `break` works.
+// Loops over the elements of an array and the members of an object. The macros declare their variables; `break` works.
 // NOLINTBEGIN(bugprone-macro-parentheses): declarations
 #define json_array_each(array, i, value)                                                  \
     for (size_t i = 0, value##_more = 1; value##_more && i < json_array_size(array); i++) \
@@ -82,13 +83,13 @@ static inline void json_decref_local(json_t **local)
              !value##_more; value##_more = key)
 // NOLINTEND(bugprone-macro-parentheses)
 
-// Parses one line. NULL with a message that quotes the beginning of the text.
+// Parses one line. NULL with a message that quotes the beginning of the line.
 json_t *json_parse(const char *text, struct error *err);
 
-// Prints a document for people and programs, indented, numbers with all their digits.
+// Prints a document for people and programs, indented, and numbers with all their digits.
 void json_print(const json_t *, FILE *);
-// A document as in docs/json.md: "format" and "version", followed by the members of an object, whose reference it
-// takes. New reference. json_print_document prints it.
+// A document as in docs/json.md: "format" and "version", followed by the members of the object `members`, whose
+// reference is taken. New reference. json_print_document prints it.
 json_t *json_document(const char *format, int version, json_t *members);
 void json_print_document(const char *format, int version, json_t *members, FILE *);
 

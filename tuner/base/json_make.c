@@ -1,8 +1,8 @@
-// The constructors that json.h puts in place of the library's own. The library's return NULL for a text that is not
-// UTF-8, for NaN, and when memory is exhausted, and that NULL then drops a member, shortens an array or causes a crash.
-// Here a value is always returned. Input that has to reach a compiler or a kernel unchanged (job files, arguments,
-// variables) is refused earlier if it is not UTF-8. So only texts that are merely reported can be invalid here, such as
-// a message that was cut within a character.
+// The constructors with which json.h replaces the library's own. The library's constructors return NULL for a string
+// that is not UTF-8, for NaN, and when memory is exhausted, and that NULL then drops a member, shortens an array or
+// causes a crash. The functions here always return a value. Input that has to reach a compiler or a kernel unchanged
+// (job files, arguments, variables) is refused earlier if it is not UTF-8. So only strings that are merely reported can
+// be invalid here, such as a message that was cut within a character.
 #include "tuner/base/json.h"
 
 #undef json_object
@@ -45,7 +45,7 @@ json_t *json_make_real(double value)
     return made(isfinite(value) ? json_real(value) : json_null());
 }
 
-// Bytes of the UTF-8 character at `at` (RFC 3629, table 3-7 of the Unicode standard), or 0: there is none.
+// The number of bytes of the UTF-8 character at `at` (RFC 3629, table 3-7 of the Unicode standard); 0 if there is none.
 static size_t character(const unsigned char *at, size_t left)
 {
     unsigned char lead = *at;
@@ -132,7 +132,7 @@ struct packing {
     va_list values;
 };
 
-// Skips blanks and separators, and returns the sign after them.
+// Skips blanks and separators, and returns the character after them.
 static char next_sign(struct packing *p)
 {
     p->at += strspn(p->at, " \t\n,:");
@@ -173,7 +173,7 @@ static json_t *pack_array(struct packing *p)
     return array;
 }
 
-// A NULL text or value becomes null, or is left out if the format says so (`*`).
+// A NULL string or value becomes null, or is left out if the format says so (`*`).
 static json_t *pack_value(struct packing *p, char sign, bool *left_out)
 {
     *left_out = false;

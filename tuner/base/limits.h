@@ -1,5 +1,5 @@
-// Limits of jobs and runs. A job file that exceeds them is refused, with file and line; the GPU worker has room for
-// this much.
+// Limits of jobs and runs. A job file that exceeds them is refused, with the file and the line. The GPU worker
+// allocates its arrays for these limits.
 #pragma once
 
 enum {
@@ -7,7 +7,7 @@ enum {
     JOB_SAMPLES = 12,      // problems sampled from a range
     JOB_SAMPLES_HELD = 3,  // with a kernel for each problem, every third problem is held back
     JOB_MAX_STAGES = 8,
-    JOB_MAX_LAUNCHES = 1024,  // in all stages on one problem, repetitions included
+    JOB_MAX_LAUNCHES = 1024,  // in all stages for one problem, including repetitions
     JOB_MAX_LOOPS = 4,        // of a stage
     JOB_MAX_EDITS = 100,      // of sources
     JOB_MAX_SWAPS = 8,        // pairs of buffers that a stage exchanges
@@ -18,12 +18,13 @@ enum {
     JOB_MAX_BASELINES = 8,    // user programs
     FINAL_CANDIDATES_MAX = 100,
     FINAL_ROUNDS_MAX = 10000,
-    FINAL_LEAST = 5,          // rounds per process, however little time is left
+    FINAL_LEAST = 5,          // rounds per process, even if little time is left
     FINAL_PROCESSES_MAX = 16, // GPU workers, one after another, in one final
-    FINAL_ENERGY_SECONDS = 4, // to measure the energy of an entry on a problem
-    ENDED_MOST = 4,           // times that a worker may be ended from outside before its request is the culprit
+    FINAL_ENERGY_SECONDS = 4, // to measure the energy of one entry on one problem
+    ENDED_MOST = 4,           // how often a worker may be ended from outside before its request counts as the cause
 };
 
-// Seconds by which the time of a kernel that is timed in a graph depends on the graph. On an H100 a kernel took 1.75 us
-// in a search and 2.10 us in the final, and in the search two copies of it were over 10% slower than the kernel itself.
+// How much the time of a kernel that is timed in a graph varies from graph to graph, in seconds. On an H100, a kernel
+// took 1.75 us in a search and 2.10 us in the final, and two copies of it in the search were over 10% slower than the
+// kernel itself.
 #define GRAPH_SPREAD 0.5e-6

@@ -1,5 +1,5 @@
-// Host memory. The driver and `search/` end the process when memory is exhausted: nothing is lost, since every finished
-// trial is committed. Workers use memory_try and answer with an error instead.
+// Host memory. The driver and `search/` end the process when memory is exhausted; no result is lost, since every
+// finished trial is committed. Workers use memory_try and answer with an error instead.
 #pragma once
 
 #include <stddef.h>
@@ -9,24 +9,25 @@
 #include "tuner/base/error.h"
 
 // memory_new: zeroed memory for `count` elements (at least one byte). memory_grow: the array, enlarged to `count`
-// elements (new ones are not zeroed). Both end the process when memory is exhausted. The caller frees.
+// elements (new ones are not zeroed). Both end the process when memory is exhausted. The caller frees the memory.
 void *memory_new(size_t count, size_t size);
 void *memory_grow(void *old, size_t count, size_t size);
 
-// A new element at the end of an array, to assign to: memory_add(list, count) = element; the element must not read
-// `count`, which may already have grown.
+// Adds an element to an array; use it as memory_add(list, count) = element. The expression `element` must not read
+// `count`, which may have been increased already.
 #define memory_add(list, count) (*((list) = memory_grow((list), (count) + 1, sizeof *(list)), &(list)[(count)++]))
 
-// Gives a growing array room for at least `count` elements; *room is the room that it has. Returns `old` if it
-// suffices. Otherwise room doubles, so that adding elements one by one is cheap.
+// Gives a growing array room for at least `count` elements. *room is how many fit so far; if that suffices, returns
+// `old`. Otherwise the room doubles, so that adding elements one by one is cheap.
 void *memory_room(void *old, size_t *room, size_t count, size_t size);
 
-// Like memory_new and memory_grow, but NULL with a message when memory is exhausted; `old` is then unchanged.
+// Like memory_new and memory_grow, but they return NULL with a message when memory is exhausted; `old` is then
+// unchanged.
 void *memory_try(size_t count, size_t size, struct error *err);
 void *memory_try_grow(void *old, size_t count, size_t size, struct error *err);
 
-// Goes before the declaration of local pointers, each of which must be initialised. Their memory is freed at the end of
-// their scope, also by a return. json.h has the same for JSON.
+// Goes before the declaration of local pointers, each of which must be initialised. Their memory is freed when they go
+// out of scope, including by a return. json.h has the same for JSON.
 #define autofree __attribute__((cleanup(memory_free_local)))
 static inline void memory_free_local(void *local)
 {
@@ -35,11 +36,11 @@ static inline void memory_free_local(void *local)
     free(memory);
 }
 
-// Goes before the declaration of a local struct that can be released from the start: release(&it) at the end of its
-// scope.
+// Goes before the declaration of a local struct that can be released right after its initialisation: release(&it) is
+// called at the end of its scope.
 #define autorelease(release) __attribute__((cleanup(release)))
 
-// Exchanges two variables or elements of one type.
+// Exchanges two variables or elements of the same type.
 #define memory_swap(a, b)          \
     do {                           \
         __typeof__(a) kept_ = (a); \

@@ -4,7 +4,7 @@
 #include "tuner/base/base.h"
 #include "tuner/base/protocol.h"
 
-// Options that only NVRTC knows, which compiles nothing but device code and has its own includes.
+// Whether only NVRTC knows an option. NVRTC compiles only device code and has its own includes.
 static bool nvrtc_alone(const char *option)
 {
     static const char *const options[] = {"-default-device",
@@ -27,7 +27,7 @@ static bool nvrtc_alone(const char *option)
 struct text_list nvcc_options(const char *arch, const char *const *options, size_t count)
 {
     struct text_list list = {0};
-    // Not -arch=sm_90a: nvcc 13.0 then compiles for compute_90 too, where sm_90a's own features fail.
+    // Not -arch=sm_90a, with which nvcc 13.0 also compiles for compute_90, where the features of sm_90a fail.
     if (*arch)
         text_list_add(&list, text_format("-gencode=arch=compute_%s,code=%s", arch + strcspn(arch, "0123456789"), arch));
     text_list_add(&list, text_copy("-std=" PROTOCOL_CXX_STANDARD));

@@ -1,5 +1,5 @@
-// A file that a command was told to write. A regular file appears under its name whole or not at all; a pipe or a
-// device is written directly, and so is "-", which is standard output.
+// Writes a file that the user named. A regular file appears under its name complete or not at all; a pipe or a device
+// is written directly, and so is "-", which means standard output.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -10,7 +10,7 @@ bool output_is_stdout(const char *path);
 // standard output.
 bool output_is_stream(const char *path);
 
-// Creates the folders of a path's file, like mkdir -p. -1 with a message.
+// Creates the folders that a path's file is in, like mkdir -p. -1 with a message.
 int output_make_folders(const char *path, struct error *);
 
 // Writes all bytes to a descriptor, continuing after interruptions. -1 with errno.
@@ -21,5 +21,5 @@ int output_all(int fd, const void *bytes, size_t size);
 typedef int output_writer(FILE *, void *user, struct error *);
 int output_file_write(const char *path, output_writer *write, void *user, struct error *);
 
-// Whether the reader of standard output has closed it, as `head` does when it has seen enough.
+// Whether the reader of standard output has closed it, as `head` does after the lines that it wants.
 bool output_stdout_closed(void);

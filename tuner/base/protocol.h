@@ -1,18 +1,18 @@
-// The protocol between the driver and its workers: one JSON object per line on stdin and stdout, so that a person can
-// drive a worker by hand. Every request has an "id" and an "op"; every answer repeats the id. stderr is free text for
-// the log. A worker answers requests in order, and ends when its stdin ends. Times are seconds and sizes bytes.
+// The protocol between the driver and its workers: one JSON object per line on stdin and stdout, so that a worker can
+// be used by hand. Every request has an "id" and an "op"; every answer repeats the id. stderr is free text for the log.
+// A worker answers requests in order, and ends when its stdin ends. Times are in seconds and sizes in bytes.
 //
 // Messages are structs with one table each (tuner/base/record.h), in the files of tuner/protocol, which explain them:
 // candidate.h (what a GPU receives), trial_message.h, count_message.h, final_message.h, profile_message.h (also
-// "sanitize"), job_message.h, problem_message.h, compile_message.h. Members that are unknown, "", 0 or false are mostly
-// left out, and members that are missing or null are unknown. The other messages are described here.
+// "sanitize"), job_message.h, problem_message.h, compile_message.h. Members that are unknown, "", 0 or false are
+// usually left out, and members that are missing or null are unknown. The other messages are described here.
 //
-// FIGURES are the known fields of a trial, a problem or a stage, under the names that the table of
-// tuner/trial/trial_field.c gives them in answers; `sweetspot list fields` prints the table. An unknown figure is left
-// out. Names in capitals are explained where they first appear; a bar separates alternatives.
+// FIGURES are the known fields of a trial, a problem or a stage, with the names for answers in the table of
+// tuner/trial/trial_field.c, which `sweetspot list fields` prints. An unknown figure is left out. Names in capitals are
+// explained where they first appear; a bar separates alternatives.
 //
 // Answers to any request:
-//   {"id":n,"status":"error","reason":".."}          it is invalid or cannot be met; the worker continues
+//   {"id":n,"status":"error","reason":".."}          it is invalid or cannot be fulfilled; the worker continues
 //   {"id":n,"status":"environment","reason":".."}    this machine cannot do it at all ("no CUDA driver: ..."); the GPU
 //                                                    worker exits
 //   {"id":n,"status":"crashed","reason":".."}        the CUDA context is lost; the GPU worker exits. The driver starts
@@ -28,7 +28,7 @@
 //
 //   {"id":1,"op":"hello"}
 //   <- {"id":1,"protocol":1,"compiler":"nvrtc 13.0"}
-//     "protocol": PROTOCOL_VERSION, for a GPU worker as well. A worker of another version is refused.
+//     "protocol": PROTOCOL_VERSION, for a GPU worker as well. A worker with another version is refused.
 //
 //   {"id":2,"op":"compile","arch":"sm_90a","source":"/t/gemm.cu","source_hash":"..32 hex..","include":["/t"],
 //    "entries":["gemm_simt"],"options":["-lineinfo"],"defines":{"BLOCK_M":"128"},
@@ -75,16 +75,16 @@
 //   {"id":8,"op":"ceilings","pipes":["wgmma bf16","memory", ..],"lasting":true}
 //   <- {"id":8,"status":"ok","wgmma_bf16_flops_per_second":6.9e14,"bytes_per_second":4.5e12,
 //       "lasting":{"wgmma_bf16_flops_per_second":{"clock_mhz":1395,"first":8.1e14,"seconds":0.3}}}
-//     Measures the units with these names (execution_unit.h); without "pipes", all that have no macro there. The
-//     members are the keys of that table; units that the device does not have are left out. "lasting": for units whose
-//     power lowers the clock, the rate over the last third of "seconds" replaces that of the fastest launch, which is
-//     then "first".
+//     Measures the units with these names (execution_unit.h); without "pipes", all units that have no macro there. The
+//     members of the answer are the keys of that table; units that the device does not have are left out. "lasting":
+//     for units whose power consumption lowers the clock, the rate over the last third of "seconds" replaces the rate
+//     of the fastest launch, which is then "first".
 #pragma once
 
-// Raised when messages change in a way that workers of another build do not understand.
+// Raised when messages change in a way that workers from another build do not understand.
 enum { PROTOCOL_VERSION = 2 };
 
-// The language that every candidate is compiled as, by the compile worker and by users of a header.
+// The language standard with which the compile worker and users of a header compile every candidate.
 #define PROTOCOL_CXX_STANDARD "c++17"
 
 enum trial_status {
@@ -105,17 +105,17 @@ enum trial_status {
 
 // The word for a status in the store, the protocol and reports.
 const char *status_name(enum trial_status status);
-// All words in their order, and NULL.
+// The words of all statuses, in the order of the enum, followed by NULL.
 extern const char *const status_names[STATUS_COUNT + 1];
-// The status of a word, or -1.
+// The status with this word, or -1.
 int status_find(const char *name);
 
-// Statuses of answers, other than those of trials: "ok" (status_name(STATUS_OK)) if the request was met, and
-#define PROTOCOL_ERROR "error"                   // the request is invalid, or cannot be met
+// Statuses of answers, other than those of trials: "ok" (status_name(STATUS_OK)) if the request was fulfilled, and
+#define PROTOCOL_ERROR "error"                   // the request is invalid, or cannot be fulfilled
 #define PROTOCOL_SOURCE_CHANGED "source_changed" // the source is not the one that the request names
 #define PROTOCOL_ENVIRONMENT "environment" // the machine lacks what is needed; a GPU worker exits with EXIT_ENVIRONMENT
 
-// Compilers, and the builds that they make.
+// Names of the compilers, and of the builds that they make.
 #define PROTOCOL_NVRTC "nvrtc"
 #define PROTOCOL_NVCC "nvcc"
 
@@ -127,5 +127,5 @@ enum {
     EXIT_ENVIRONMENT = 3, // no GPU, no permission, too old, not writable
     EXIT_GATE = 4,        // a result is below the limit (compare --fail-below), or a new version slower (gate)
     EXIT_UNDECIDED = 5,   // gate: it is unclear whether it is slower
-    EXIT_SIGNAL = 128,    // plus the signal's number, as in shells: 130 after Ctrl-C, when work was left undone
+    EXIT_SIGNAL = 128,    // plus the signal's number, as in shells: 130 after Ctrl-C, if work was left unfinished
 };

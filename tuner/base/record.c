@@ -106,7 +106,7 @@ bool record_knows(const struct record_field *f, const void *from)
     return false;
 }
 
-// `value` points to the value itself, and for an object to the struct.
+// `value` points to the value; for an object, to the struct.
 static json_t *write_value(const struct record_field *f, const void *value)
 {
     const struct record_number *number = value;
@@ -178,7 +178,7 @@ static int refuse(const struct record_field *f, const char *what, const char *ho
     return error_set(err, "'%s' of %s is %s", f->name, what, how);
 }
 
-// The range of a number's C type, for rows without a range.
+// The range of a number's C type, for fields without a range.
 static const struct {
     double low, high;
 } limits[] = {[RECORD_INT] = {INT_MIN, INT_MAX},
@@ -217,7 +217,7 @@ static int take_word(const struct record_field *f, const char *what, const json_
     return 0;
 }
 
-// Reads one value into `to`; an object is read into the struct there.
+// Reads one value into `to`, which for an object is its struct.
 static int take_value(const struct record_field *f, const char *what, const json_t *value, void *to,
                       struct arena *memory, struct error *err)
 {
@@ -245,7 +245,7 @@ static int take_value(const struct record_field *f, const char *what, const json
     }
 }
 
-// A hole in a list of numbers becomes NaN, or is skipped (1).
+// A null in a list of numbers becomes NaN, or is skipped (returns 1).
 static int take_element(const struct record_field *f, const char *what, const json_t *value, void *to,
                         struct arena *memory, struct error *err)
 {

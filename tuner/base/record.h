@@ -1,6 +1,6 @@
 // C structs as JSON objects. One table describes a struct: the name of each member in JSON, where it is in the struct,
-// its type, and its range. Writing, reading and the checks of both follow the table, so that no message needs its own
-// reader and writer.
+// its type, and its range. Objects are written, read and checked according to the table, so that no message needs its
+// own reader and writer.
 //
 //     struct box { const char *name; double width; const struct side *sides; size_t side_count; };
 //     static const struct record_field box_fields[] = {
@@ -10,9 +10,9 @@
 //         {0}};
 //     const struct record box_record = {"a box", sizeof(struct box), box_fields};
 //
-// The member's C type decides its kind. Unknown is NaN for a double, "" for a text (never NULL), NULL for a record, a
-// list or JSON, and `fallback` for all others. Unknown members are left out when written. Members that are missing or
-// null are unknown after reading, and members that the table does not have are ignored.
+// The member's C type decides its kind. Unknown is NaN for a double, "" for a string (never NULL), NULL for a record, a
+// list or JSON, and `fallback` for all other kinds. Unknown members are left out when written. Members that are missing
+// or null are unknown after reading, and members that are not in the table are ignored.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -26,24 +26,25 @@ enum record_kind {
     RECORD_REAL,    // double, finite or NaN
     RECORD_NUMBER,  // struct record_number: an integer or a real, kept exactly
     RECORD_TEXT,    // const char *
-    RECORD_JSON,    // const json_t *: anything. After reading, it is borrowed from the value read
+    RECORD_JSON,    // const json_t *: any JSON. After reading, it is borrowed from the value that was read
     RECORD_OBJECT,  // a struct that `of` describes
-    RECORD_PART,    // the same, in place; in JSON its members are among the object's own
+    RECORD_PART,    // the same, but inside the outer struct; in JSON, its members are among those of the outer object
 };
 
 enum record_shape {
     RECORD_ONE,   // a value; for RECORD_OBJECT a pointer to the struct
     RECORD_LIST,  // a pointer to the elements, with their number at `count`
     RECORD_ARRAY, // `length` elements in place
-    RECORD_NAMED, // a list too, in JSON an object: the elements begin with `const char *name`, the value follows at
-                  // sizeof(char *)
+    RECORD_NAMED, // a list too, but an object in JSON: each element begins with `const char *name`, and its value
+                  // follows at sizeof(char *)
 };
 
 enum record_flags {
     RECORD_REQUIRED = 1, // reading fails without it
     RECORD_ALWAYS = 2,   // written even if unknown: "", null, []
-    RECORD_HOLES = 8,    // a list keeps its nulls, as NaN or as cleared records; without it, lists of numbers drop them
-    RECORD_SILENT = 16,  // not in JSON: only cleared
+    RECORD_HOLES = 8,    // a list keeps its nulls, as NaN or as cleared records; without this flag, lists of numbers
+                         // drop them
+    RECORD_SILENT = 16,  // not in JSON, but cleared
     RECORD_NULL = 32,    // written as null if unknown
 };
 
@@ -59,11 +60,11 @@ struct record_field {
     const char *name; // in JSON; NULL ends a table
     enum record_kind kind;
     enum record_shape shape;
-    size_t offset, count; // of the member, and of the size_t with its number of elements
+    size_t offset, count; // offsets of the member, and of the size_t with its number of elements
     size_t length;        // of RECORD_ARRAY
     unsigned flags;
-    double low, high;         // the allowed range; if high is not above low, that of the type
-    double fallback;          // for a bool, an integer or a word: the value that means unknown
+    double low, high;         // the allowed range; if `high` is not above `low`, the range of the type
+    double fallback;          // for a bool, an integer or a word, the value that means unknown
     const char *const *words; // for RECORD_WORD, NULL-terminated
     const struct record *of;
     const struct record *(*made)(void); // instead of `of`, for a table that is made at run time
@@ -73,7 +74,7 @@ struct record {
     const char *what; // "a problem", for messages
     size_t size;
     const struct record_field *fields;
-    // Checks that concern several members; NULL: there are none. -1 with a message.
+    // Checks conditions on several members; NULL: there are none. -1 with a message.
     int (*check)(const void *record, struct error *);
 };
 
@@ -129,19 +130,19 @@ struct record_named_number {
 #define RECORD_IN_PLACE(type, member, table) .kind = RECORD_PART, .of = &(table), .offset = offsetof(type, member)
 #define RECORD_INCLUDE(type, member, table) .kind = RECORD_PART, .made = (table), .offset = offsetof(type, member)
 
-// Sets every member of the table to unknown, and the rest of the struct to zero.
+// Sets every member in the table to unknown, and the rest of the struct to zero.
 void record_clear(const struct record *, void *to);
-// The object. New reference.
+// The struct as an object. New reference.
 json_t *record_write(const struct record *, const void *from);
 // Adds the members to an object.
 void record_write_into(const struct record *, const void *from, json_t *object);
-// Clears the struct and reads the object's members. Texts, lists and records are allocated in `memory`, which the
-// caller releases. -1 with a message if a value has the wrong type, is out of range, or is missing although it is
-// required.
+// Clears the struct and reads the object's members. Strings, lists and records are allocated in `memory`, which the
+// caller releases. -1 with a message if a value has the wrong type or is out of range, or if a required value is
+// missing.
 int record_read(const struct record *, const json_t *object, void *to, struct arena *memory, struct error *);
 
-// The same for one member; `what` is the record's. record_get returns null for unknown (new reference). record_take
-// accepts null as unknown, and leaves the member as it is if it fails.
+// The same for one member; `what` is the record's. record_get returns null for an unknown value (new reference).
+// record_take accepts null as unknown; if it fails, the member is unchanged.
 bool record_knows(const struct record_field *, const void *from);
 json_t *record_get(const struct record_field *, const void *from);
 int record_take(const struct record_field *, const char *what, const json_t *value, void *to, struct arena *memory,

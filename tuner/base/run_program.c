@@ -15,7 +15,7 @@
 
 enum { STEP = 50 }; // ms between checks whether it has ended
 
-// Runs in the new process: puts it in a new group, so that its children die with it, and it with this worker.
+// Runs in the new process: gives it its own group, so that its children die with it, and makes it die with this worker.
 static void become(const struct program_run *c, int out, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDONLY);
@@ -26,7 +26,7 @@ static void become(const struct program_run *c, int out, pid_t parent)
     unsetenv("NVCC_PREPEND_FLAGS");
     unsetenv("NVCC_APPEND_FLAGS");
     if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0) _exit(127);
-    // dup2 of a descriptor onto itself would leave it to be closed by exec.
+    // dup2 of a descriptor onto itself would not clear FD_CLOEXEC, so exec would close it.
     if (c->file && (c->file == PROGRAM_FILE ? fcntl(c->file, F_SETFD, 0) : dup2(c->file, PROGRAM_FILE)) < 0) _exit(127);
     if (c->folder && chdir(c->folder)) {
         dprintf(STDERR_FILENO, "cannot enter '%s': %s\n", c->folder, strerror(errno));
@@ -49,7 +49,7 @@ static bool read_some(int from, char *output, size_t *size)
     return n > 0;
 }
 
-// Whether a child is not among those that this process had before.
+// Whether a child is not among the children that this process had before.
 static bool is_new(pid_t pid, const void *before)
 {
     const struct children *all = before;
@@ -58,7 +58,7 @@ static bool is_new(pid_t pid, const void *before)
     return true;
 }
 
-// Waits until the program has ended, or until the deadline; then ends its orphans, and reads the rest of the output.
+// Waits until the program has ended, or until the deadline. Then kills its orphans and reads the rest of the output.
 static void follow(const struct program_run *c, pid_t pid, int from, double limit, struct program_end *end,
                    const struct children *before)
 {
@@ -79,7 +79,7 @@ static void follow(const struct program_run *c, pid_t pid, int from, double limi
         kill(-pid, SIGKILL);
         waitpid(pid, &end->status, 0);
     }
-    // Ends the processes of its group, and those that left the group (setsid) and became children of this process when
+    // Kills the processes of its group, and those that left the group (setsid) and became children of this process when
     // their parent ended.
     kill(-pid, SIGKILL);
     orphans_end(is_new, before);
@@ -99,7 +99,7 @@ int run_program(const struct program_run *c, struct program_end *end, struct err
     int reaper = 0;
     prctl(PR_GET_CHILD_SUBREAPER, &reaper);
     orphans_list(&before);
-    orphans_adopt(); // so that none of the program's processes escapes
+    orphans_adopt(); // so that no process of the program is missed
     bool piped = !pipe2(pipes, O_CLOEXEC);
     if (piped) pid = fork();
     if (!pid) become(c, pipes[1], self);
@@ -112,7 +112,7 @@ int run_program(const struct program_run *c, struct program_end *end, struct err
         end->output = NULL;
         return error_set(err, "cannot start '%s': %s", c->argv[0], strerror(why));
     }
-    setpgid(pid, pid); // in both processes: either may come first
+    setpgid(pid, pid); // in both processes, because either may come first
     fcntl(pipes[0], F_SETFL, O_NONBLOCK);
     follow(c, pid, pipes[0], c->deadline > 0 ? start + c->deadline : 1e300, end, &before);
     prctl(PR_SET_CHILD_SUBREAPER, reaper);

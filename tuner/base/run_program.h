@@ -1,4 +1,4 @@
-// External programs: finds one, runs it to its end with a deadline, and makes a folder for its files.
+// External programs: finding one, running it to its end with a deadline, and making a folder for its files.
 #pragma once
 
 #include <limits.h>
@@ -7,9 +7,9 @@
 
 struct program_run {
     char *const *argv;     // argv[0] is a path; ends with NULL
-    const char *temporary; // folder for its temporary files; NULL: this process's
-    const char *folder;    // that it runs in; NULL: this process's
-    int file;              // descriptor that it gets as PROGRAM_FILE; 0: none
+    const char *temporary; // folder for its temporary files; NULL: that of this process
+    const char *folder;    // its current folder; NULL: that of this process
+    int file;              // descriptor that it inherits as PROGRAM_FILE; 0: none
     double deadline;       // in seconds from now; 0: none
     // Called about every PROGRAM_QUIET seconds while it runs; may be NULL.
     void (*watch)(void *user);
@@ -20,7 +20,7 @@ struct program_end {
     bool late;      // it was killed at the deadline
     int status;     // of waitpid
     char *output;   // what it and its children wrote, PROGRAM_OUTPUT_MOST bytes at most; caller frees
-    double seconds; // that it took
+    double seconds; // how long it ran
 };
 
 enum { PROGRAM_OUTPUT_MOST = 1 << 22, PROGRAM_FILE = 3, PROGRAM_QUIET = 3 };
@@ -30,10 +30,10 @@ enum { PROGRAM_OUTPUT_MOST = 1 << 22, PROGRAM_FILE = 3, PROGRAM_QUIET = 3 };
 // message when it cannot be started.
 int run_program(const struct program_run *, struct program_end *, struct error *);
 
-// The path of an executable file, malloc'ed; NULL if there is none. `length` is that of the folder's name.
+// The path of an executable file, malloc'ed; NULL if there is none. `length` is the length of the folder's name.
 char *program_in_folder(const char *folder, size_t length, const char *name);
 char *program_on_path(const char *name);
-// The same in a toolkit's folder "bin".
+// The same in a toolkit's "bin" folder.
 char *program_of_toolkit(const char *home, const char *name);
 
 // Creates a folder for the files of one piece of work: <$TMPDIR or /tmp>/sweetspot-<what>-XXXXXX. -1 with a message.

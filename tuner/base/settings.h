@@ -5,7 +5,7 @@
 
 #include "tuner/base/json.h"
 
-// A setting is one row, which defines the member of its struct and the row of its table:
+// Each setting is one row here, which defines a member of the struct and a row of the table:
 //
 //     x(kind, place, member, name, fallback, low, high, meaning)
 //
@@ -69,7 +69,7 @@ struct verify_settings {
 struct measure_settings {
     MEASURE_SETTINGS(SETTING_MEMBER)
     FINAL_SETTINGS(SETTING_MEMBER)
-    bool rest_given; // the job sets `rest`; `profile` has its own default
+    bool rest_given; // whether the job sets `rest`; otherwise `profile` uses its own default
 };
 
 enum setting_kind {
@@ -83,7 +83,7 @@ enum setting_kind {
 enum setting_place {
     SETTING_SHARED, // in job files and in requests
     SETTING_JOB,    // only in job files
-    SETTING_FIXED,  // only in requests: always the default
+    SETTING_FIXED,  // only in requests, always with the default
 };
 
 struct setting {
@@ -92,7 +92,7 @@ struct setting {
     enum setting_place location;
     size_t offset;              // of the member
     double fallback, low, high; // for a bool, 0 or 1
-    const char *const *words;   // for a choice: those for true and false, and NULL
+    const char *const *words;   // for a choice: the words for true and false, and NULL
     const char *meaning;        // one line without a full stop
 };
 
@@ -100,8 +100,8 @@ extern const struct setting verify_table[], measure_table[];
 // The group "final" of "measure": only SETTING_JOB.
 extern const struct setting final_table[];
 
-// Writes the settings that belong in requests as an object (new reference), and reads them back. Settings that are
-// missing get their default; -1 with the name of a setting that has the wrong type or is out of range.
+// Writes the settings that belong in requests as an object (new reference), and reads them back. Missing settings get
+// their default. -1 with a message that names a setting with the wrong type or out of range.
 json_t *settings_write(const struct setting *table, const void *from);
 int settings_read(const struct setting *table, const json_t *object, void *to, struct error *err);
 

@@ -73,7 +73,7 @@ uint64_t stats_random(uint64_t *state)
     return x ^ x >> 31;
 }
 
-// Samples in the order of their clusters, ascending in each: cluster k is x[first[k]] to x[first[k + 1] - 1].
+// Samples, grouped by cluster and ascending within each: cluster k is x[first[k]] to x[first[k + 1] - 1].
 struct clusters {
     double *x;
     size_t count, first[UCHAR_MAX + 2];
@@ -93,8 +93,8 @@ static void sort_into_clusters(struct clusters *c, const double *x, const unsign
     }
 }
 
-// The median of n samples, drawn with replacement from the n sorted ones. `times`: room for n counts of how often each
-// sample is drawn.
+// The median of n samples, drawn with replacement from the n sorted samples. `times`: room for n counts of how often
+// each sample is drawn.
 static double drawn_median(const double *sorted, size_t n, uint64_t *seed, unsigned *times)
 {
     memset(times, 0, n * sizeof *times);
@@ -108,7 +108,7 @@ static double drawn_median(const double *sorted, size_t n, uint64_t *seed, unsig
     return (sorted[at] + sorted[upper]) / 2;
 }
 
-// The median of the clusters' medians; with a seed, clusters and samples are drawn with replacement.
+// The median of the clusters' medians. With a seed, clusters and samples are drawn with replacement.
 static double median_of_medians(const struct clusters *c, uint64_t *seed, unsigned *times)
 {
     double medians[UCHAR_MAX + 1];

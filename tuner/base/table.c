@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { COLUMN_LEAST = 8 }; // the minimum width of a text that is cut
+enum { COLUMN_LEAST = 8 }; // the minimum width of text that is cut
 
 struct table {
     size_t columns, cell_count;
@@ -57,7 +57,7 @@ void table_add_texts(struct table *t, const char *const *texts)
     for (; *texts; texts++) table_cell(t, "%s", *texts);
 }
 
-// The columns that a text takes on a terminal: UTF-8 continuation bytes take none.
+// How many terminal columns a string takes up: UTF-8 continuation bytes take none.
 static size_t width_of(const char *text)
 {
     size_t width = 0;
@@ -70,7 +70,7 @@ static void pad(FILE *file, size_t count)
     while (count--) fputc(' ', file);
 }
 
-// The first `width` columns of a text, the last of them an ellipsis.
+// Prints the first `width` columns of a string, the last of which is an ellipsis.
 static void print_cut(const char *text, size_t width, FILE *file)
 {
     size_t length = 0;
@@ -98,7 +98,7 @@ static void print_row(const struct table *t, char *const *row, size_t count, con
     fputc('\n', file);
 }
 
-// The width of a file that is a terminal: COLUMNS if it is set, else what the terminal reports. 0: it is not a
+// The width of a file that is a terminal: COLUMNS if it is set, otherwise what the terminal reports. 0: it is not a
 // terminal, or its width is unknown.
 static size_t terminal_width(FILE *file)
 {
@@ -111,8 +111,8 @@ static size_t terminal_width(FILE *file)
     return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
 }
 
-// Narrows the widest column of text until a line fits or no column of text is wider than COLUMN_LEAST. Numbers are
-// never cut.
+// Narrows the widest column of text until lines fit or no column of text is wider than COLUMN_LEAST. Numbers are never
+// cut.
 static void fit(const struct table *t, size_t *widths, size_t available)
 {
     size_t line = 0;
@@ -171,7 +171,7 @@ void table_print_csv(const struct table *t, FILE *file)
     }
 }
 
-// The value at a path of members and indices, "a.b.0", or NULL.
+// The value at a path of members and indices ("a.b.0"), or NULL.
 static const json_t *value_at(const json_t *value, const char *path)
 {
     char key[128];

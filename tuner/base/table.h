@@ -1,4 +1,4 @@
-// A table of texts, printed aligned for people or as CSV for programs.
+// A table of strings, printed aligned for people or as CSV for programs.
 //
 //     struct table *t = table_new((const char *[]){"problem", ">time", NULL});
 //     table_cell(t, "M=%d", 4096);
@@ -6,9 +6,9 @@
 //     table_print(t, stdout);
 //     table_free(t);
 //
-// A column whose title begins with '>' is aligned to the right (numbers); the sign is not printed. In the aligned form
-// an empty cell is a dash and a column without any content is left out; CSV has all columns. On a terminal that is too
-// narrow, the widest columns of text are cut and end in an ellipsis; output to a file or pipe is complete.
+// A column whose title begins with '>' is aligned to the right (for numbers); the '>' is not printed. The aligned form
+// shows an empty cell as a dash and leaves out columns without content; CSV has all columns. On a terminal that is too
+// narrow, the widest columns of text are cut and end in an ellipsis; output to a file or a pipe is complete.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -18,9 +18,9 @@ struct table;
 struct table *table_new(const char *const *titles); // NULL-terminated; copied
 void table_free(struct table *);
 void table_cell(struct table *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// A cell that is empty if the number is not finite. `format` has one conversion for a double.
+// Adds a cell, which is empty if the number is not finite. `format` has one conversion for a double.
 void table_number(struct table *, const char *format, double value);
-// Several cells, each a text: table_texts(t, "M", name, "").
+// Adds several cells, each a string: table_texts(t, "M", name, "").
 #define table_texts(table, ...) table_add_texts(table, (const char *const[]){__VA_ARGS__, NULL})
 void table_add_texts(struct table *, const char *const *texts);
 void table_print(const struct table *, FILE *);
@@ -32,7 +32,7 @@ void table_print_csv(const struct table *, FILE *); // RFC 4180: quotes a cell w
 //     rows_print(list, columns, false, stdout);
 struct row_column {
     const char *title;  // as in table_new; NULL ends the columns
-    const char *member; // of the object, or a path "a.b.0"; NULL: the title, without its sign
+    const char *member; // of the object, or a path "a.b.0"; NULL: the title without its '>'
     // For a number: a printf format for a double, which is multiplied by `scale` unless that is 0. NULL: all its
     // digits.
     const char *format;
@@ -48,6 +48,6 @@ struct row_column {
 #define COLUMN_TEXT(shown, make) {.title = (shown), .text = (make)}
 // clang-format on
 
-// A text is printed as it is, a boolean as "yes" or nothing, and a list as its texts (or its objects' first members),
-// separated by commas. Null and missing values are empty.
+// A string is printed as it is, a boolean as "yes" or nothing, and a list as its strings (or the first members of its
+// objects), separated by commas. Null and missing values are empty.
 void rows_print(const json_t *rows, const struct row_column *columns, bool csv, FILE *);

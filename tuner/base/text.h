@@ -1,4 +1,4 @@
-// Small text functions that several layers need: nearest names, durations, formatted strings.
+// Small functions on strings that several layers need: nearest names, durations, formatted strings.
 #pragma once
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include "tuner/base/memory.h"
 
-// A malloc'ed formatted string; aborts when memory is out.
+// A malloc'ed formatted string; aborts when memory is exhausted.
 char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *text_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 // Declares `text`, formatted from the last named parameter of a variadic function and the arguments after it.
@@ -18,10 +18,10 @@ char *text_format_list(const char *format, va_list args) __attribute__((format(p
     autofree char *text = text_format_list(format, text##_arguments); \
     va_end(text##_arguments)
 // NOLINTEND(bugprone-macro-parentheses)
-// strdup that aborts when memory is out.
+// strdup that aborts when memory is exhausted.
 char *text_copy(const char *text);
 
-// A growing text. Zeroed: empty, and its `text` is NULL until something is added. The caller frees `text`.
+// A growing string. Zeroed: empty; `text` is NULL until something is added. The caller frees `text`.
 struct text {
     char *text;
     size_t length, room;
@@ -32,10 +32,10 @@ static inline void text_release(struct text *t)
     free(t->text);
 }
 
-// Whether a text begins with one of a NULL-terminated list.
+// Whether a string begins with one of the strings of a NULL-terminated list.
 bool text_begins(const char *text, const char *const *beginnings);
 
-// A list that owns its texts, such as a compiler's options.
+// A list that owns its strings, such as a compiler's options.
 struct text_list {
     char **list; // NULL-terminated; NULL while it is empty
     size_t count;
@@ -45,8 +45,8 @@ void text_list_release(struct text_list *);
 
 // Edit distance (insert, delete, substitute, swap of neighbours: Damerau-Levenshtein, restricted), case-insensitive.
 size_t text_distance(const char *a, const char *b);
-// The word of a NULL-terminated list that is nearest to `word`, at most a third of its length (but at least 1) away; or
-// NULL.
+// The word of a NULL-terminated list that is nearest to `word`. NULL if its distance is more than a third of the length
+// of `word`, and more than 1.
 const char *text_nearest(const char *word, const char *const *words);
 // The words of a NULL-terminated list, joined by a separator. malloc'ed.
 char *text_join(const char *const *words, const char *separator);
@@ -54,9 +54,10 @@ char *text_join(const char *const *words, const char *separator);
 // random)", or, if no word is near, "unknown strategy 'x' (known: default, random)". malloc'ed.
 char *text_unknown(const char *what, const char *word, const char *const *words);
 
-// In the text of a configuration, "A=1,B=x": where the next NAME=VALUE begins, after a comma that a name and '='
-// follow; NULL if there is none. No value of a parameter contains such a comma (space_add_parameter), so that these
-// texts can be split without a list of the names. *length (`length` may be NULL) is that of the text before it.
+// In a configuration's string, "A=1,B=x": where the next NAME=VALUE begins, which is after a comma that a name and '='
+// follow; NULL if there is none. No value of a parameter contains such a comma (space_add_parameter), so that such a
+// string can be split without a list of the names. *length (`length` may be NULL) is the length of the part before the
+// comma, or of the whole string if there is none.
 const char *text_next_item(const char *text, size_t *length);
 
 // A command line from the words of a NULL-terminated list, quoted for the shell where necessary. malloc'ed.
@@ -64,9 +65,9 @@ char *text_command(const char *const *words);
 
 // "8h", "90s", "1h30m", "250ms", "20us", "2d", or a plain number of seconds. 0 with *seconds set, or -1.
 int text_duration(const char *text, double *seconds);
-// A buffer to pass as `out` and `size` of the functions below; it lives until the end of the enclosing block.
+// A buffer to pass as `out` and `size` to the functions below; it lives until the end of the enclosing block.
 #define TEXT_ROOM (char[192]){0}, 192
-// The reverse of text_duration, short: "8h", "1h30m", "42s", "61.4us". Returns `out`.
+// The reverse of text_duration, shortened: "8h", "1h30m", "42s", "61.4us". Returns `out`.
 char *text_show_duration(double seconds, char *out, size_t size);
 // A number with the fewest digits that read back as the same number: "0.0013". Returns `out`; 32 bytes suffice.
 char *text_show_number(double value, char *out, size_t size);
@@ -74,20 +75,20 @@ char *text_show_number(double value, char *out, size_t size);
 // The absolute, normalised form of `path`, relative to `directory` unless it is absolute. malloc'ed. The file need not
 // exist.
 char *text_join_path(const char *directory, const char *path);
-// The number of an architecture, at most four digits: 90 for "sm_90a"; 0 for a text in another form.
+// The number of an architecture, of at most four digits: 90 for "sm_90a"; 0 for any other form.
 int text_architecture(const char *arch);
 // The folder of a path ("." when it has none). malloc'ed.
 char *text_directory(const char *path);
 // The part of a path after its last slash.
 const char *text_file_name(const char *path);
-// The length of a text without its ending: 4 for "file.cfg" and ".cfg"; 0 if nothing precedes the ending, or the text
-// does not end with it.
+// The length of a string without its ending: 4 for "file.cfg" and ".cfg"; 0 if nothing precedes the ending, or the
+// string does not end with it.
 size_t text_before(const char *text, const char *ending);
 
-// The bytes of a regular file with a NUL after them, malloc'ed; NULL with errno set. *size may be NULL. Files that the
-// user names are read with input_file.h, whose messages say what is wrong.
+// The bytes of a regular file with a NUL after them, malloc'ed; NULL with errno set. *size may be NULL. Use
+// input_file.h for files that the user names, because its messages say what is wrong.
 char *text_read_file(const char *path, size_t *size);
 
-// The shortest decimal text that reads back as this finite number, with a point or an exponent: "0.5", "1.0".
+// The shortest decimal form that reads back as this finite number, with a point or an exponent: "0.5", "1.0".
 // malloc'ed.
 char *text_of_number(double value);

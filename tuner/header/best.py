@@ -1,7 +1,7 @@
-"""Of a Python file with a tuned kernel: all that does not differ between jobs (header_python.c). name_ stands for the
-job's name. The data are sections (header_section.h), with expressions in Python, and the binaries. Nothing of CUDA is
-touched before the first call. A call goes through three levels: _Plan, for the arrays' layouts; _Ready, for their
-addresses and the context; and the launches on a stream. Each level keeps those of the next."""
+"""The part of a Python file with a tuned kernel that is the same for all jobs (header_python.c). name_ stands for the
+job's name. The data are sections (header_section.h), with expressions in Python, and the binaries. CUDA is not used
+before the first call. A call goes through three levels: _Plan, for the arrays' layouts; _Ready, for their addresses and
+the context; and the launches on a stream. Each level keeps the objects of the next level."""
 
 import base64
 import contextlib
@@ -47,7 +47,7 @@ _codes = {}
 
 
 def _value(text, at):
-    """Of an expression in an environment, {"size_M": 64}."""
+    """The value of an expression in an environment, {"size_M": 64}."""
     if text not in _codes:
         _codes[text] = compile(text, "<section>", "eval")
     return eval(_codes[text], _FUNCTIONS, at)
@@ -62,7 +62,7 @@ def _at(names, sizes):
 
 
 def _strides(shape, row=None):
-    """In elements, row by row; `row`: from one row to the next."""
+    """The strides in elements of a row-major array; `row`: from one row to the next."""
     strides = [1]
     for size in shape[:0:-1]:
         strides.insert(0, strides[0] * (row if row is not None and len(strides) == 1 else size))
@@ -76,7 +76,7 @@ def _shape(buffer, at):
 
 
 def _loop(loops, at):
-    """The environments of all runs: one where there are no loops."""
+    """The environments of all runs; without loops, there is one run."""
     if not loops:
         yield at
         return
@@ -206,7 +206,7 @@ class _Driver:
 
     @contextlib.contextmanager
     def inside(self, context):
-        """With this context; loading is allowed even while a graph is captured."""
+        """Makes this context current; loading is allowed even while a graph is captured."""
         mode = ctypes.c_int(2)  # RELAXED
         self.call("cuCtxPushCurrent_v2", ctypes.c_void_p(context))
         self.call("cuThreadExchangeStreamCaptureMode", ctypes.byref(mode))
@@ -218,7 +218,7 @@ class _Driver:
 
 
 class _Room(threading.local):
-    """Where the driver writes the answers to the questions of every launch."""
+    """Where the driver writes the answers to the queries of every launch."""
 
     def __init__(self):
         self.word = ctypes.c_void_p()
@@ -270,12 +270,12 @@ def _torch_stream(device):
     return torch.cuda.current_stream(device).cuda_stream
 
 
-if hasattr(getattr(torch, "_C", None), "_cuda_getCurrentRawStream"):  # in a tenth of the time
+if hasattr(getattr(torch, "_C", None), "_cuda_getCurrentRawStream"):  # ten times as fast
     _torch_stream = torch._C._cuda_getCurrentRawStream
 
 
 def _stream_handle(stream):
-    """Of a stream of torch, CuPy, Numba or cuda.core, or of a number."""
+    """The handle of a stream of torch, CuPy, Numba or cuda.core, or of a number."""
     if hasattr(stream, "__cuda_stream__"):
         return stream.__cuda_stream__()[1]
     for name in ("cuda_stream", "ptr", "handle"):
@@ -300,7 +300,7 @@ def _torch_type(name):
 
 
 def _empty(like, buffer, shape, strides):
-    """A new array of the kind that the others are."""
+    """A new array of the same library as `like`."""
     if isinstance(like, _TENSOR):
         return torch.empty_strided(shape, strides, dtype=_torch_type(buffer["type"]), device=like.device)
     if type(like).__module__.partition(".")[0] == "cupy" and strides == _strides(shape):
@@ -354,7 +354,7 @@ class _Plan:
         self.outputs = [self.names.index(name) for name in ARRAYS if name not in INPUTS]
 
     def check(self, buffer, shape, strides, size, own_shape, own_strides, kind, _device, read_only):
-        """Raises unless the array is as those that the kernel was verified with."""
+        """Raises unless the array is like those with which the kernel was verified."""
         name, types = buffer["name"], _TYPES.get(kind, ())
         bytes_each = _ELEMENTS[types[0]][0] if types else 1
         if own_strides is None or isinstance(kind, str):

@@ -1,9 +1,10 @@
-// See header.h: reads a header back, merges, and writes it in one step. The text is made only from the sections, so
-// that a section read back from an older header is written unchanged. Its functions are in header_functions.c.
+// See header.h: reads sections from an existing header, merges them, and writes a whole header. The text is made only
+// from the sections, so that a section from an older header is written unchanged. The inline functions are in
+// header_functions.c.
 //
 // The order of the text: how to use it (a comment), the choice of the device, parameters and what a build needs, inline
-// functions for launch geometry and launching, then the evidence. The end is outside the include guard: the parameters
-// under the template's own names, and the machine-readable sections in a comment. No code of ours follows that a
+// functions for launch geometry and launching, then the evidence. The end is outside of the include guard: the
+// parameters under the template's own names, and the machine-readable sections in a comment. No code follows that a
 // parameter called `N` or `grid` could break. Function arguments are called size_M for the same reason.
 #include "tuner/header/header.h"
 
@@ -45,7 +46,7 @@ json_t *header_read(const char *path, struct error *err)
     return NULL;
 }
 
-// Whether two lists of objects have equal values of these members, one by one.
+// Whether the objects of two lists have pairwise equal values of these members.
 static bool same_members(const json_t *a, const json_t *b, const char *const members[3])
 {
     if (json_array_size(a) != json_array_size(b)) return false;
@@ -57,7 +58,7 @@ static bool same_members(const json_t *a, const json_t *b, const char *const mem
     return true;
 }
 
-// Whether one header can launch both: they have the same stages on the same buffers.
+// Whether one header can launch both, which is so if they have the same stages on the same buffers.
 static bool same_interface(const json_t *a, const json_t *b)
 {
     static const char *const stage[3] = {"name", "entry", "name"}, *const buffer[3] = {"name", "type", "direction"},
@@ -105,8 +106,8 @@ static char *device_macro(const json_t *section)
     return header_upper(json_get_string(section, "device", "unknown"));
 }
 
-// Writes the section as JSON with exact numbers, which the selector compares. Nothing inside can end or open the
-// comment: a star next to a slash is escaped, as is an apostrophe.
+// Writes the section as JSON with exact numbers, which the selector compares. To keep it from ending or opening a
+// comment, a star next to a slash is escaped, and so is an apostrophe.
 void header_put_section(FILE *file, const json_t *section)
 {
     autofree char *text = json_dumps(section, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17));
@@ -154,7 +155,7 @@ static void comment_devices(struct renderer *r)
     if (*none) header_comment(r, " any other device: NONE, the job's fallback is left out: %s", none);
 }
 
-// Writes all that a program needs to launch the binary.
+// Writes what a program needs to launch the binary.
 static void comment_launching(struct renderer *r)
 {
     autorelease(text_release) struct text arguments = {0};
@@ -236,9 +237,9 @@ static void put_opening(struct renderer *r)
     header_put(r, "#ifndef SWEETSPOT_%s_BEST_H\n#define SWEETSPOT_%s_BEST_H\n\n", r->upper, r->upper);
 }
 
-// NAME_SECTION is the section of the device that NAME_DEVICE names, or that of NAME_KERNEL if a device has several
-// kernels. The preprocessor compares only numbers, so each device's name has one. Any other name becomes 0 and is not
-// an undefined macro in an #if, about which compilers warn.
+// NAME_SECTION is the section of the device that NAME_DEVICE names, or the section of NAME_KERNEL if a device has
+// several kernels. The preprocessor compares only numbers, so each device's name has a number. Any other name becomes
+// 0, because compilers warn about an undefined macro in an #if.
 static void put_selection(struct renderer *r)
 {
     size_t number = 0;
@@ -287,7 +288,7 @@ static void put_parameters(struct renderer *r, const json_t *section)
         const char *name = json_get_string(parameter, "name", "?");
         const json_t *value = json_object_get(parameter, "value");
         autofree char *macro = header_upper(name);
-        // The job's reader refuses such names, but an older header that is merged may have one.
+        // The job's reader refuses such names, but an older header that is merged may have them.
         if (header_macro_taken(macro)) header_take(r, macro);
         if (json_is_string(value))
             header_define_text(r, name, json_string_value(value));
@@ -332,7 +333,7 @@ static void put_definition(struct renderer *r, const json_t *define)
     header_put(r, "#define %s %s\n", json_get_string(define, "name", "?"), json_get_string(define, "value", ""));
 }
 
-// The macros of the stage that the user builds for: NAME_STAGE_<STAGE>.
+// The macros of the stage that the user builds, which NAME_STAGE_<STAGE> selects.
 static void put_stage_macros(struct renderer *r, const json_t *section)
 {
     const json_t *parameters = json_object_get(section, "parameters");
@@ -349,7 +350,8 @@ static void put_stage_macros(struct renderer *r, const json_t *section)
     }
 }
 
-// Writes the parameters under the template's own names. An unroll factor becomes its pragma, a text its bare words.
+// Writes the parameters under the template's own names. An unroll factor becomes its pragma, and a string its bare
+// text.
 static void put_own_names(struct renderer *r)
 {
     header_put(r, "#if defined(NAME_DEFINE_PARAMETERS) && !defined(NAME_PARAMETERS_DEFINED)\n"
@@ -400,7 +402,7 @@ static void put_undefine(struct renderer *r)
     header_put(r, "#endif\n");
 }
 
-// All sections have the same stages (header_merge).
+// The prefixes of the stages' functions. All sections have the same stages (header_merge).
 static json_t *make_prefixes(const json_t *section, const char *lower)
 {
     json_t *prefixes = json_object();
@@ -432,7 +434,7 @@ static void drop_unused(char *text, const char *lower)
         at += strlen(word);
         if (!defined || second) continue;
         memmove(begin, end + 4, strlen(end + 4) + 1);
-        at = text; // functions that only this one called are unused now
+        at = text; // functions that only this function called are now unused
     }
 }
 

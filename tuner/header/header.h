@@ -8,18 +8,20 @@
 #include "tuner/base/json.h"
 
 // The sections of an existing header, as an array (new reference): empty when there is no such file. NULL with a
-// message when the file is not such a header or cannot be read.
+// message if the file is not such a header or cannot be read.
 json_t *header_read(const char *path, struct error *);
 
-// Puts the fresh sections (an array: one device's, one per kernel) first, replacing older ones for the same device, and
-// the fallback's, if there is one, last, replacing an older one. -1 with a message when the others are from another
-// job, have other problem sizes, or are from a Python file, so that one header cannot serve both.
+// Merges fresh sections into `sections`. `fresh` is an array with one device's sections, one per kernel, and the
+// fallback's section if there is one. The device's sections come first, the fallback's comes last, and both replace
+// older ones. -1 with a message if the other sections are from another job, have other problem sizes, or are from a
+// Python file, so that one header cannot have both.
 int header_merge(json_t *sections, const json_t *fresh, struct error *);
 
-// The result of header_write when a parameter's macro would collide with one of the header's own: the job must change.
+// The result of header_write if a parameter's macro would collide with one of the header's own, so that the job must be
+// changed.
 enum { HEADER_COLLISION = -2 };
 
-// Writes the header of these sections (at least one; the first is the default device) to `path` as
-// tuner/base/output_file.h does, and creates its folder. HEADER_COLLISION, or -1 when the file cannot be written, with
-// a message.
+// Writes the header with these sections (at least one; the first is for the default device) to `path`, as
+// tuner/base/output_file.h does, and creates its folder. Returns HEADER_COLLISION, or -1 if the file cannot be written,
+// with a message.
 int header_write(const char *path, const json_t *sections, struct error *);

@@ -5,7 +5,8 @@
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
 
-// Whether a call can be written: every section has one kernel, launched once, taking only buffers and plain scalars.
+// Whether a call can be written: every section must have one kernel, launched once, that takes only buffers and plain
+// scalars.
 bool header_is_plain(const struct renderer *r)
 {
     if (header_several_kernels(r->sections)) return false;
@@ -22,7 +23,8 @@ bool header_is_plain(const struct renderer *r)
     return true;
 }
 
-// Writes the entry with the header's macros for parameters, because their own names may be undefined at the call.
+// Writes the entry with the header's macros for parameters, because the parameters' own names may be undefined at the
+// call.
 static void put_entry(struct renderer *r, const json_t *section, const char *entry)
 {
     const json_t *parameters = json_object_get(section, "parameters");

@@ -48,7 +48,7 @@ int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t 
             if (!f->varies[slot]) f->text[slot] = text_format("loop_%s", symbols_name(job->symbols, slot));
             f->varies[slot] = true;
         }
-    for (size_t i = 0; i < job->names.derived_count; i++) { // in order: each may use earlier ones
+    for (size_t i = 0; i < job->names.derived_count; i++) { // in this order, because each may use earlier names
         size_t read;
         int slot = job->names.derived[i].slot;
         const int *slots = expr_slots(job->names.derived[i].value, &read);
@@ -101,7 +101,7 @@ static bool was_verified(const struct trial *trial, const char *problem)
     return false;
 }
 
-// NULL if nothing was verified.
+// The supported sizes; NULL if nothing was verified.
 static json_t *supported(const struct job *job, const struct trial *trial)
 {
     autojson json_t *list = json_array();
@@ -117,13 +117,13 @@ static json_t *supported(const struct job *job, const struct trial *trial)
     return any ? json_incref(list) : NULL;
 }
 
-// The caller must restore an input that the kernel may change.
+// The word for a buffer's direction. The caller must restore an input that the kernel may change.
 static const char *direction_word(const struct buffer *b)
 {
     return direction_text[b->restore ? DIRECTION_INOUT : b->direction];
 }
 
-// What a fill puts into a buffer. malloc'ed.
+// Says what a fill puts into a buffer. malloc'ed.
 static char *fill_words(const struct fill *f)
 {
     static const char *const words[] = {
@@ -152,7 +152,7 @@ static char *fill_words(const struct fill *f)
     return text_format(words[f->kind], from, to);
 }
 
-// What a buffer contains before every launch. malloc'ed.
+// Says what a buffer contains before every launch. malloc'ed.
 static char *contents_text(const struct buffer *b)
 {
     autofree char *fill = fill_words(&b->fill);
@@ -167,7 +167,7 @@ static char *contents_text(const struct buffer *b)
     return text_copy(b->compared ? "anything; only a part of it is verified" : "anything");
 }
 
-// The number of bytes in rows of this width, as C.
+// The size in bytes of a buffer whose rows have this width, as C.
 static json_t *bytes_of(struct const_eval *f, const struct buffer *b, const struct expr *width)
 {
     autojson json_t *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, width, "1");
@@ -265,7 +265,7 @@ static void add_text(void *list, const char *text)
     json_array_append_new(list, json_string(text));
 }
 
-// Edits in words: "add.cu: '#define TILE 4' becomes ''".
+// Edits as sentences: "add.cu: '#define TILE 4' becomes ''".
 static json_t *list_edits(const struct job *job)
 {
     json_t *list = json_array();
@@ -356,7 +356,7 @@ json_t *contract_arguments(struct const_eval *f, const struct stage *stage)
     return list;
 }
 
-// A cubin contains its names one after the other, each ended by a zero.
+// A cubin contains its names one after another, each followed by a NUL.
 static const char *find_symbol(const unsigned char *binary, size_t size, const char *name)
 {
     for (size_t i = 0, begin = 0; i < size; i++) {

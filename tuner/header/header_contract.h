@@ -1,7 +1,7 @@
 // Everything that a caller of the tuned kernel must know, as members of a header's section (header_section.h):
 //
 //    "options":["-use_fast_math",..],"includes":1,"alignment":16,
-//    "conditions":["size_M % 8 == 0",..]                         on sizes, as C; missing: none
+//    "conditions":["size_M % 8 == 0",..]                         on sizes, as C; missing if there are none
 //    "supported":[{"least":1,"most":4096,"multiple":8},..]     by size, from the verified problems; missing: none
 //                                                               verified
 //    "buffers":[{"name":"A","type":"f32","direction":"in","bytes":"C","before":"anything"}]
@@ -14,42 +14,42 @@
 //    "objects":[{"name":"image","kind":"texture"|"surface","type":"f32","direction":"in","about":"array, ..",
 //                "size":["C","C"]}]                       texels, the contiguous dimension first
 //
-// A section of a Python file has "python":true, Python text instead of C, and in its buffers also
+// A section of a Python file has "python":true and Python code instead of C, and its buffers also have
 //
 //    "shape":["size_M","size_K"],"ld":"C","zero":true|"filled":true       ld: of rows that are apart; zero, filled: of
 //                                                               scratch, with a fill of zeros or another one
 //
-// A buffer that launches take by its address is among the buffers. "C" is C text over size_M, size_N, .. "before" says
-// what the buffer must contain before every launch. A size is supported when it is between the smallest and the largest
-// verified ones and a multiple of their greatest common divisor. Constants and objects are missing if a job has none.
-// The user sets a constant with cudaMemcpyToSymbol, or in the embedded binary at the address that NAME_constant
-// returns, and creates the objects (textures and surfaces).
+// Buffers that launches take by address are listed too. "C" is C code that uses size_M, size_N, .. "before" says what
+// the buffer must contain before every launch. A size is supported if it lies between the smallest and the largest
+// verified size and is a multiple of the greatest common divisor of all verified sizes. Constants and objects are
+// missing if a job has none. The user sets a constant with cudaMemcpyToSymbol, or in the embedded binary at the address
+// that NAME_constant returns, and creates the objects (textures and surfaces).
 #pragma once
 
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 #include "tuner/trial/trial.h"
 
-// A job's expressions as C that only reads the problem's sizes: parameters and device limits are folded into numbers,
-// and a derived name that depends on a size is replaced by its expression.
+// Translates a job's expressions to C code that reads only the problem's sizes: parameters and device limits become
+// numbers, and a derived name that depends on a size is replaced by its expression.
 struct const_eval {
     const struct job *job;
-    char *prefix;          // of the functions that expressions call in C: "sgemm_fn_"; NULL for Python
-    const int64_t *values; // those of the configuration and the first problem
-    bool *varies;          // by slot: it is a size, derived from one, or a loop's name
-    char **text;           // by slot: the C text, if it varies
-    struct error *err;     // of the first expression that cannot be written as C
+    char *prefix;          // prefix of the functions that expressions call in C: "sgemm_fn_"; NULL for Python
+    const int64_t *values; // values for the configuration and the first problem
+    bool *varies;          // by slot: whether it is a size, derived from a size, or a loop's name
+    char **text;           // by slot: the C code, if it varies
+    struct error *err;     // about the first expression that cannot be written as C
     bool failed;
 };
 
-// Prepares for one configuration, as C or Python. -1 with a message. The caller releases, also after a failure.
+// Prepares for one configuration, for C or Python. -1 with a message. The caller releases it, even after a failure.
 int const_eval_init(struct const_eval *, const struct job *, const uint16_t *config, bool python, struct error *);
 void const_eval_release(struct const_eval *);
 
-// The expression's C text, or `absent` if there is no expression. If it cannot be written, *err says so, `failed` is
-// set, and the text is "0". New reference.
+// The expression's C code, or `absent` if there is no expression. If it cannot be written, *err says so, `failed` is
+// set, and the code is "0". New reference.
 json_t *const_eval_text(struct const_eval *, const struct expr *, const char *absent);
-// The texts of several expressions, 1 for a missing one. New reference.
+// The code of several expressions, "1" for a missing expression. New reference.
 json_t *const_eval_list(struct const_eval *, struct expr *const *expressions, size_t count);
 // Sets a member to a list, unless it is empty. Takes the list.
 void const_eval_set_list(json_t *object, const char *key, json_t *list);
@@ -58,5 +58,5 @@ void const_eval_set_list(json_t *object, const char *key, json_t *list);
 int contract_add(json_t *section, struct const_eval *, const struct trial *, const char *arch);
 // A stage's arguments. New reference.
 json_t *contract_arguments(struct const_eval *, const struct stage *);
-// Finds the constants' symbols in the binary. -1 with a message when it lacks one.
+// Finds the constants' symbols in the binary. -1 with a message if a symbol is missing.
 int contract_symbols(json_t *section, const unsigned char *binary, size_t size, struct error *);

@@ -49,7 +49,7 @@ static int get(struct store *store, int64_t trial, char hash[HASH_TEXT_SIZE], co
     return missing > 0 ? BINARY_MISSING : missing;
 }
 
-// The offset of each unit, -1 if it is not used; an empty list if the binary is one cubin. NULL with a message.
+// The offset of each unit, or -1 if it is not used; an empty list if the binary is a single cubin. NULL with a message.
 static json_t *units_json(const void *bytes, size_t size, struct error *err)
 {
     autojson json_t *list = json_array();
@@ -119,7 +119,7 @@ int binary_list_read(struct binary_list *l, const char *path, binary_parser *par
     for (; at; at = strstr(at + 1, mark)) {
         char hash[HASH_TEXT_SIZE];
         size_t size;
-        // NOLINTNEXTLINE(cert-err34-c): a number that is too large becomes the largest, and is refused
+        // NOLINTNEXTLINE(cert-err34-c): a number that is too large becomes the largest number, which is refused
         if (sscanf(at + strlen(mark), "%32s %zu", hash, &size) == 2 && size <= strlen(at))
             add(l, parser(at, size), size);
     }

@@ -1,6 +1,6 @@
-// Binaries next to a header: the cubins that a final kept in the store (tuner/store/binary.h), written byte for byte as
-// C arrays into <header without .h>_binary.c. The hash of an array's bytes is in its name and in a comment of the file,
-// so that the binaries of other devices are found there when a header is merged.
+// Binaries next to a header: the cubins that a final stored (tuner/store/binary.h), written as C arrays into <header
+// without .h>_binary.c. The hash of an array's bytes is in the array's name and in a comment of the file, so that the
+// binaries of other devices are found there when a header is merged.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -19,10 +19,10 @@ struct binary_list { // zeroed: empty
 
 void binary_list_release(struct binary_list *);
 
-// The result of binary_list_take when the store has no binary of the trial.
+// The result of binary_list_take if the store has no binary of the trial.
 enum { BINARY_MISSING = 1 };
 
-// Reads a trial's binary from the store and names it in the section. 0; BINARY_MISSING or -1 with a message.
+// Reads a trial's binary from the store and names it in the section. Returns 0, or BINARY_MISSING or -1 with a message.
 int binary_list_take(struct binary_list *, json_t *section, struct store *, int64_t trial, const json_t *device,
                      struct error *);
 
@@ -30,17 +30,17 @@ int binary_list_take(struct binary_list *, json_t *section, struct store *, int6
 const struct embedded_binary *binary_list_of(const struct binary_list *, const json_t *section);
 
 // Adds the binaries of an existing file, if there is one. The parser reads `size` bytes from the text that begins with
-// the mark of a binary. -1 with a message when the file is not of this kind.
+// the mark of a binary. -1 with a message if the file is not of this kind.
 typedef unsigned char *binary_parser(const char *text, size_t size);
 int binary_list_read(struct binary_list *, const char *path, binary_parser *, struct error *);
 void header_put_binary_mark(FILE *, const struct embedded_binary *);
 
-// Writes the binaries of all sections as arrays, with their texts for sweetspot_runtime.c, and writes that file next to
-// them; nothing if no section has a binary. Binaries that are not in the list are added to it from the existing file.
-// -1 with a message, also when that file is not of this kind.
+// Writes the binaries of all sections as arrays, with their texts for sweetspot_runtime.c, and writes
+// sweetspot_runtime.c next to them. Writes nothing if no section has a binary. Binaries that are not in the list are
+// added to it from the existing file. -1 with a message, also if the existing file is not of this kind.
 int header_embed_write(const char *header, const json_t *sections, struct binary_list *, struct error *);
 
-// Writes the sections' kernels into a file *.sweetspot for sweetspot_runtime.c. -1 with a message.
+// Writes the sections' kernels into a *.sweetspot file for sweetspot_runtime.c. -1 with a message.
 int header_kernels_write(const char *path, const json_t *sections, const struct binary_list *, struct error *);
 
 // Writes a trial's binary into a separate file, in the same way.

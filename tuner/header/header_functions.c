@@ -1,9 +1,9 @@
 // The header's inline functions that depend on the sizes: the launch geometry, scalar arguments and tensor maps of
-// every stage in every section, the bytes of buffers, and which sizes are supported.
+// every stage in every section, the sizes of buffers in bytes, and which problem sizes are supported.
 //
-// They include nothing, allocate nothing, and are written for the strictest warnings of C99, C++11 and CUDA: no
-// structure has the name of a function (C++ warns about that), no argument is unused, and nothing is converted without
-// a cast.
+// They include nothing, allocate nothing, and compile without warnings at the strictest level of C99, C++11 and CUDA:
+// no structure has the name of a function (C++ warns about that), no argument is unused, and nothing is converted
+// without a cast.
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
 #include "tuner/job/job.h"
@@ -37,7 +37,7 @@ static void put_case(struct renderer *r, const json_t *stage)
     header_put(r, "    }\n");
 }
 
-// Writes the function that says whether a run with this number exists, and returns the loops' values in it. A stage
+// Writes the function that tells whether a run with this number exists, and what the loops' values are in it. A stage
 // without loops has one run.
 static void put_runs(struct renderer *r, const char *name, const char *prefix)
 {
@@ -73,7 +73,7 @@ static void put_runs(struct renderer *r, const char *name, const char *prefix)
     header_put(r, "    default: return 0;\n    }\n}\n");
 }
 
-// The argument of a stage in a section; NULL if there is none.
+// A stage's argument in a section; NULL if there is none.
 static const json_t *find_argument(const json_t *section, const char *stage, size_t place)
 {
     return json_array_get(json_object_get(header_find_stage(section, stage), "arguments"), place);
@@ -106,7 +106,7 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
     json_array_each(r->sections, i, section) {
         const json_t *each = find_argument(section, stage, place), *members = json_object_get(each, "members");
         if (members) each = json_array_get(members, member);
-        if (!each || (!members && member)) continue; // the argument is something else there
+        if (!each || (!members && member)) continue; // the argument is of another kind there
         if (real)
             text_add(&values, "section == %zu ? %.17g : ", i, json_get_number(each, "real", 0));
         else
@@ -146,7 +146,7 @@ static void put_scalars(struct renderer *r, const char *stage, const char *prefi
 }
 
 // Tensor maps: the arguments of cuTensorMapEncodeTiled for every tensor map of a stage. The header includes nothing, so
-// the fields have plain types; CUDA's enumerations are given as their numbers (cuda.h, stable since CUDA 12.0).
+// the fields have plain types, and CUDA's enumerations are given as numbers (from cuda.h; stable since CUDA 12.0).
 int header_map_type(const char *type)
 {
     static const struct {
@@ -165,7 +165,7 @@ static void put_list(struct renderer *r, const json_t *map, const char *key, con
         header_put(r, "        t.%s[%zu] = (%s)(%s);\n", member, i, type, json_string_value(text));
 }
 
-// Writes 32, 64 or 128 bytes as CUDA's numbers: the logarithm relative to `unit`; 0 bytes are 0.
+// Writes 32, 64 or 128 bytes as CUDA's numbers, which are logarithms relative to `unit`; 0 bytes are 0.
 static void put_map_bytes(struct renderer *r, const json_t *map, const char *key, int unit)
 {
     const char *text = json_get_string(map, key, "0");
@@ -221,7 +221,7 @@ static void put_tensor_maps(struct renderer *r, const char *stage, const char *p
     }
 }
 
-// Writes the geometry of one stage in all sections, and shorter functions for the chosen section.
+// Writes the functions for one stage's geometry in all sections, and shorter functions for the chosen section.
 static void put_stage(struct renderer *r, const char *stage, const char *prefix)
 {
     static const char type[] = "struct name_launch_shape";

@@ -1,5 +1,5 @@
-// See header_parts.h. The parts that are the same for all jobs are texts, such as launch.in. This file writes the
-// tables of binaries and stages, the function that evaluates a stage's launch and arguments, and the function that
+// See header_parts.h. The parts that are the same for all jobs are in files such as launch.in. This file writes the
+// tables of binaries and stages, the function that evaluates a stage's launch and arguments, and the functions that
 // users call.
 #include "kernels/element.h"
 #include "tuner/base/embedded.h"
@@ -12,7 +12,7 @@ char *header_binary_name(const char *lower, const json_t *section)
     return binary ? text_format("%s_binary_%.16s", lower, json_get_string(binary, "hash", "")) : NULL;
 }
 
-// Whether any section calls a library, so that functions take a callback.
+// Whether any section calls a library, in which case functions take a callback.
 static bool calls_library(const struct renderer *r)
 {
     bool any = false;
@@ -63,7 +63,7 @@ static size_t most_units(const struct renderer *r)
     return most;
 }
 
-// A binary without units is a single cubin from its first byte on.
+// A binary without units is a single cubin, which begins at its first byte.
 static void put_units(struct renderer *r, const json_t *units, size_t most)
 {
     for (size_t u = 0; u < most; u++) {
@@ -99,7 +99,7 @@ static void put_binaries(struct renderer *r)
     header_put(r, "    };\n    *count = (int)(sizeof binaries / sizeof binaries[0]);\n    return binaries;\n}\n\n");
 }
 
-// Writes the sizes of the text's arrays, which have at least one element each.
+// Writes the sizes of the arrays in launch.in, which have at least one element each.
 static void put_room(struct renderer *r)
 {
     size_t kernels = 1, stages = 1, arguments = 1, bytes = 1, swaps = 1, sizes = 1, buffers = 1, objects = 1;
@@ -144,7 +144,7 @@ const char *header_symbol(const json_t *section, const json_t *stage, struct err
     return symbol;
 }
 
-// The symbol as a literal; "0": no launch.
+// The symbol as a literal, or "0" if the stage launches nothing.
 static char *stage_symbol(struct renderer *r, const json_t *section, const json_t *stage)
 {
     struct error err;
@@ -213,15 +213,15 @@ static size_t object_of(const struct renderer *r, const json_t *argument)
 bool header_scalar_bits(const json_t *a, unsigned *bits)
 {
     const char *value = json_get_string(a, "value", "0");
-    uint16_t stored = 0; // on little-endian machines, an e4m3 is its first byte
+    uint16_t stored = 0; // on little-endian machines, the first byte is an e4m3 value
     if (!json_object_get(a, "real") && !header_is_number(value)) return false;
     element_store((enum element)header_element_of(a), json_get_number(a, "real", strtod(value, NULL)), &stored);
     *bits = stored;
     return true;
 }
 
-// Writes code that stores a scalar at `at`, an expression for an address. FP16, BF16 and FP8 are stored as their bits,
-// since C99 has no such types.
+// Writes code that stores a scalar at the address that the expression `at` gives. FP16, BF16 and FP8 are stored as
+// bits, since C99 has no such types.
 static void put_scalar(struct renderer *r, const json_t *a, size_t section, const char *function, const char *at)
 {
     enum element element = (enum element)header_element_of(a);
@@ -305,7 +305,7 @@ static void put_fill_case(struct renderer *r, const json_t *section, size_t i, c
 }
 
 // Writes the function that evaluates a stage's launch and its arguments: `..._fill`, which launch.in declares and
-// calls. Functions of launch.in note errors in arguments; they check all launches of a section before the first one.
+// calls. Functions in launch.in note errors in arguments; they check all launches of a section before the first one.
 static void put_fill(struct renderer *r)
 {
     header_put(r, "static inline void name_fill(int section, int stage, const struct name_call *c, long long run, int "
@@ -322,7 +322,7 @@ static void put_fill(struct renderer *r)
     header_put(r, "    default: s->shape.used = 0; break;\n    }\n}\n\n");
 }
 
-// Whether any section has stages that name_launch_untimed() runs, not a launch.
+// Whether any section has stages that are run by name_launch_untimed() and not by a launch.
 static bool has_untimed(const struct renderer *r)
 {
     bool any = false;

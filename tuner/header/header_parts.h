@@ -4,22 +4,22 @@
 #include "tuner/header/header_section.h"
 #include "tuner/header/header_text.h"
 
-// header.c: the text of the whole header of these sections (at least one; the first is the default device).
-// HEADER_COLLISION (header.h) with a message when a parameter's macro would collide with one of the header's own.
+// header.c: writes the text of the header with these sections (at least one; the first is for the default device).
+// HEADER_COLLISION (header.h) with a message if a parameter's macro would collide with one of the header's own.
 int header_render(FILE *, void *sections, struct error *);
 // Writes a section's line, which also fits in a raw string of Python.
 void header_put_section(FILE *, const json_t *section);
 
-// header_source.c: what a user needs to compile the template. In the opening comment: each stage's arguments in their
+// header_source.c: what a user needs to compile the template. In the opening comment: the arguments of each stage in
 // order, variables and objects, and what a caller must do. As macros of a section: entries, options, arguments. After
-// the parameters under the template's own names: a warning if the compiler's architecture differs.
+// the parameters with the template's own names: a warning if the compiler's architecture is different.
 void header_comment_arguments(struct renderer *, const json_t *section);
 void header_comment_bindings(struct renderer *, const json_t *section);
 void header_comment_contract(struct renderer *, const json_t *section);
 void header_source_macros(struct renderer *, const json_t *section);
 void header_architecture(struct renderer *);
-// The textures and surfaces that a launch takes, and the buffers that the functions take as arguments, which are the
-// same in all sections (header_merge). Borrowed.
+// The textures and surfaces that a launch takes, and the buffers that functions take as arguments. They are the same in
+// all sections (header_merge). Borrowed.
 const json_t *header_objects(const struct renderer *);
 const json_t *header_buffers(const struct renderer *);
 // The identifier of an argument's object. malloc'ed.
@@ -29,7 +29,8 @@ bool header_is_part(const json_t *stage);
 
 // header_functions.c: the inline functions that depend on the sizes.
 void header_functions(struct renderer *);
-// The name of the function for a scalar argument, or for a member of a struct (NULL: none), without "_on"; malloc'ed.
+// The name of the function for a scalar argument, or for a member of a struct (NULL if it is not a member), without
+// "_on"; malloc'ed.
 char *header_scalar_name(const char *prefix, size_t place, const json_t *member);
 // CUDA's number for the element type of a tensor map.
 int header_map_type(const char *type);
@@ -41,15 +42,15 @@ void header_launch(struct renderer *);
 char *header_binary_name(const char *lower, const json_t *section);
 // The symbol of a stage's entry in the section's binary (borrowed), or NULL with a message.
 const char *header_symbol(const json_t *section, const json_t *stage, struct error *);
-// The bits of a scalar whose type C and Python do not have. False if its value depends on sizes.
+// The bits of a scalar whose type does not exist in C and Python. False if its value depends on sizes.
 bool header_scalar_bits(const json_t *argument, unsigned *bits);
-// The bytes that a stage's arguments take in a step's `room`, however they are aligned.
+// How many bytes a stage's arguments take at most in a step's `room`, with any alignment.
 size_t header_argument_room(const json_t *stage);
 // The product of a stage's three sizes, such as "cluster"; INT64_MAX if they depend on the problem.
 int64_t header_product(const json_t *stage, const char *key);
 
-// An argument's or buffer's type: its element, the name in C, and whether C99 has no such type, so that scalars are
-// stored as bits and pointers are void *.
+// The type of an argument or a buffer: its element, its name in C, and whether it does not exist in C99, so that
+// scalars are stored as bits and pointers are void *.
 int header_element_of(const json_t *described);
 const char *header_c_type(int element);
 bool header_only_bits(int element);
@@ -57,7 +58,7 @@ bool header_only_bits(int element);
 // header_call.c: for C++ and nvcc, a function that launches the template. Writes nothing for a job with several
 // kernels, or with arguments other than buffers and plain scalars. Must follow the geometry functions, which it calls.
 void header_call(struct renderer *);
-bool header_is_plain(const struct renderer *); // whether it writes one
+bool header_is_plain(const struct renderer *); // whether header_call writes a function
 
 // header_provenance.c: what was measured and verified, as a comment and as macros. In the opening comment: advice to
 // use the binary if nvcc's build of the template is slower or fails.

@@ -6,7 +6,7 @@
 #include "tuner/header/header_parts.h"
 #include "tuner/store/builds.h"
 
-// Defines NAME, NAME_LOW and NAME_HIGH, as far as they are known.
+// Defines NAME, NAME_LOW and NAME_HIGH if they are known.
 enum { TIES_SHOWN = 3 };
 
 static void define_interval(struct renderer *r, const char *name, struct interval value)
@@ -43,7 +43,7 @@ void header_advise(struct renderer *r, const json_t *section)
                        compiler);
 }
 
-// Writes how fast nvcc's build of the template is.
+// Writes how nvcc's build of the template compares with NVRTC's.
 static void comment_nvcc(struct renderer *r, const json_t *section)
 {
     const json_t *nvcc = json_object_get(section, "nvcc");
@@ -99,7 +99,7 @@ static void comment_choice(struct renderer *r, const json_t *section)
     }
 }
 
-// Writes the compiler's figures and the counters of each stage, as far as they are known.
+// Writes the known compiler figures and counters of each stage.
 static void comment_stages(struct renderer *r, const json_t *section)
 {
     static const struct {
@@ -194,7 +194,7 @@ static void put_provenance(struct renderer *r, const json_t *section)
         header_define(r, "error", "%.3g", json_get_number(section, "error", 0));
     if (json_get_integer(section, "launches_judged", 0) > 0)
         header_define(r, "launches_judged", "%" PRId64, json_get_integer(section, "launches_judged", 0));
-    if (header_is_fallback(section)) return; // the rest is from the device on which it was verified
+    if (header_is_fallback(section)) return; // the other members are from the device on which it was verified
     struct interval time = {json_get_number(section, "seconds", NAN), NAN, NAN};
     if (json_array_size(problems) == 1) time = json_get_interval(json_array_get(problems, 0), "time");
     define_interval(r, "seconds", time);

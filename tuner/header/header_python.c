@@ -71,8 +71,8 @@ static int complete_stage(const json_t *section, json_t *stage, struct error *er
     return 0;
 }
 
-// Adds what Python needs beyond a header's section. -1 with a message when a launch takes something that a Python file
-// cannot provide.
+// Adds to a section what only Python needs. -1 with a message if a launch takes something that a Python file cannot
+// provide.
 static int complete(const json_t *section, struct error *err)
 {
     json_array_each(json_object_get(section, "objects"), i, object)
@@ -91,7 +91,7 @@ static int complete(const json_t *section, struct error *err)
     return 0;
 }
 
-// Adds what was measured.
+// Adds the measured results.
 static void add_results(struct text *t, const json_t *section)
 {
     text_add(t, "\n%s (%s): %s\n", json_get_string(section, "device", "?"), json_get_string(section, "arch", "?"),

@@ -1,9 +1,10 @@
 // A Python file with a tuned kernel, NAME_best.py: the text of best.py, the sections and the binaries. The sections are
-// on lines like a header's, so that header_read can read them.
+// on lines as in a header, so that header_read can read them.
 #pragma once
 
 #include "tuner/header/header_embed.h"
 
 // Writes the file. Binaries for sections of other devices are taken from the existing file. HEADER_COLLISION with a
-// message when a Python file does not support what the job's launches need; -1 when it cannot be written.
+// message if the job's launches need something that Python files do not support; -1 with a message if the file cannot
+// be written.
 int header_python_write(const char *path, json_t *sections, struct binary_list *, struct error *);

@@ -1,7 +1,8 @@
 // The header's measured times, and the selector for jobs that end in several kernels: the time of every kernel on every
 // problem, its relative time on any sizes, and the choice.
 //
-// As in header_functions.c, it includes nothing, allocates nothing, and is written for the strictest warnings.
+// As in header_functions.c, this code includes nothing, allocates nothing, and compiles without warnings at the
+// strictest level.
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
 
@@ -24,7 +25,7 @@ static void put_relative_time(struct renderer *r)
     header_put(r, "    default: break;\n    }\n    return name_fn_relative_time(work, blocks, at_once);\n}\n\n");
 }
 
-// Writes the numbers of an array, which has at least one element.
+// Writes the numbers of an array, which must have at least one element.
 static void put_sizes(struct renderer *r, const json_t *sizes)
 {
     json_array_each(sizes, i, size) header_put(r, "%s%" PRId64, i ? ", " : "", (int64_t)json_integer_value(size));

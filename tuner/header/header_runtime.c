@@ -1,5 +1,5 @@
-// See header_runtime.h. The texts that are the same for all kernels are runtime_api.in, status.in, launch.in,
-// runtime_kernels.in, which defines the words of a program, and runtime.in.
+// See header_runtime.h. The code that is the same for all kernels is in runtime_api.in, status.in, launch.in,
+// runtime_kernels.in (which defines the words of programs) and runtime.in.
 #include "tuner/header/header_runtime.h"
 
 #include <ctype.h>
@@ -28,7 +28,7 @@ static void refuse(struct kernel_text *w, const char *what, const char *name)
     w->failed = true;
 }
 
-// C text as postfix. Expressions are in parentheses (expr_to_c), so precedence does not matter. --------------------
+// C code as postfix. Expressions are in parentheses (expr_to_c), so precedence does not matter. ----------------------
 
 static const char *put_sum(struct kernel_text *w, const char *at);
 
@@ -82,7 +82,7 @@ static const char *put_operand(struct kernel_text *w, const char *at)
     return put_call(w, at);
 }
 
-// Operands and the operators between them, from left to right.
+// Translates operands and the operators between them, from left to right.
 static const char *put_sum(struct kernel_text *w, const char *at)
 {
     at = skip_blanks(put_operand(w, at));
@@ -207,7 +207,7 @@ static void put_stage(struct kernel_text *w, const json_t *stage)
 
 // The kernel --------------------------------------------------------------------------------------------------------
 
-// Writes a program that gives 1 if the sizes are supported and some stage is for them.
+// Writes a program that yields 1 if the sizes are supported and at least one stage is used for them.
 static void put_supported(struct kernel_text *w)
 {
     text_add(&w->text, "supported 1");
@@ -257,7 +257,7 @@ static void put_facts(struct kernel_text *w)
     put_values(w, json_object_get(stage, "grid"), 3, stage ? "1" : "0");
     put_value(w, json_get_string(stage, "when", "1"));
     text_add(&w->text, " * * *\n");
-    bool all = problems != NULL; // one of several kernels: its times on all problems
+    bool all = problems != NULL; // for one of several kernels, its times on all problems
     json_array_each(all ? problems : json_object_get(s, "problems"), i, problem) {
         double time = all ? json_get_number(problem, "time", NAN) : json_get_interval(problem, "time").value;
         text_add(&w->text, "problem %.9g", time);

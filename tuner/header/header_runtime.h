@@ -1,6 +1,6 @@
-// Kernels for sweetspot_runtime.c, which chooses among them at run time: a section as a text that the runtime can read,
-// with a program in postfix notation for the sizes and each launch. The text is next to the binary's bytes in
-// <header>_binary.c, or before them in a file *.sweetspot. sweetspot_runtime.c is written here too.
+// Kernels for sweetspot_runtime.c, which chooses among them at run time. Each section is written as text that the
+// runtime can read; programs in postfix notation compute the sizes and each launch. The text is next to the binary's
+// bytes in <header>_binary.c, or before them in a *.sweetspot file. sweetspot_runtime.c is written here too.
 //
 //   sweetspot-kernel 1 <hash> <bytes of the text> <bytes of the binary>      in a file, before each kernel
 //   job sgemm
@@ -24,7 +24,7 @@
 
 // Writes the list of all kernels that have a binary into <header>_binary.c. The other kernels are named in comments.
 void header_runtime_embed(FILE *, const json_t *sections);
-// Writes a kernel to a file *.sweetspot. -1 with a message.
+// Writes a kernel to a *.sweetspot file. -1 with a message.
 int header_runtime_put(FILE *, const json_t *section, const struct embedded_binary *, struct error *);
 // Writes sweetspot_runtime.c into the header's folder. -1 with a message.
 int header_runtime_write(const char *header, struct error *);

@@ -27,7 +27,7 @@ static json_t *map_section(struct const_eval *f, const struct argument *a, size_
                      "interleave", "0", "promotion", const_eval_text(f, map->promotion, "0"));
 }
 
-// Sets the loops of a stage, the outermost one first, and the buffers that exchange their names after every run.
+// Sets a stage's loops, outermost first, and the buffers that exchange their names after every run.
 static void set_repeat(json_t *object, struct const_eval *f, const struct stage_repeat *repeat)
 {
     json_t *loops = json_array(), *swaps = json_array();
@@ -50,8 +50,7 @@ static void add_define(void *defines, const char *name, const char *value)
     json_array_append_new(defines, json_pack("{s:s, s:s}", "name", name, "value", value));
 }
 
-// A stage's counters on the first tuned problem: "icache_misses 108, occupancy 50". malloc'ed; NULL: it was not
-// counted.
+// A stage's counters on the first tuned problem: "icache_misses 108, occupancy 50". malloc'ed; NULL if there are none.
 static char *counters_text(const struct trial *trial, int stage)
 {
     struct text text = {0};
@@ -114,7 +113,7 @@ static json_t *parameter_section(const struct job *job, size_t i, int64_t value)
                      "value", text ? json_string(symbols_text(job->symbols, value)) : json_integer(value));
 }
 
-// The trial's own figures for the tuned problem of this name, or NULL.
+// The trial's own figures for the tuned problem with this name, or NULL.
 static const struct trial_problem *find_problem(const struct trial *trial, const char *name)
 {
     for (size_t i = 0; i < trial->problem_count; i++)
@@ -129,8 +128,8 @@ static json_t *energy_text(const struct final_entry *entry, size_t problem)
     return energy && energy->joules.value > 0 ? json_string(show_energy(energy, TEXT_ROOM)) : NULL;
 }
 
-// How much longer the chosen kernels take than the fastest known one, at most: on the problems that they were chosen
-// on, and on those that were held back, whose number is `held`.
+// How much longer the chosen kernels take at most than the fastest known kernel, on the problems for which they were
+// chosen, and on the problems that were held back (`held` is their number).
 static json_t *largest_regret(const struct job *job, const struct final *final)
 {
     double worst[2] = {0};
@@ -198,7 +197,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     return 0;
 }
 
-// Sets the work of a problem as C over its sizes, as tuner/setup/wave_model.c defines it.
+// Sets a problem's work as C code that uses its sizes, as tuner/setup/wave_model.c defines it.
 static void set_work(json_t *section, const struct job *job, struct const_eval *f)
 {
     autorelease(text_release) struct text product = {0};
@@ -290,7 +289,8 @@ static int64_t static_bytes(const struct trial *trial, const char *stage)
     return 0;
 }
 
-// Checks that the fallback was verified on every problem and that its shared memory, including static, is small enough.
+// Checks that the fallback was verified on every problem and that its shared memory, including static memory, is small
+// enough.
 static int check_fallback(const struct job *job, const struct trial *trial, struct error *err)
 {
     if (!trial) return error_set(err, "it has not been measured yet; sweetspot tune measures it");
@@ -312,7 +312,7 @@ static int check_fallback(const struct job *job, const struct trial *trial, stru
     return 0;
 }
 
-// Adds the times that the selector of several kernels uses.
+// Adds the times with which the selector chooses among several kernels.
 static void add_times(json_t *section)
 {
     json_t *times = json_array();

@@ -97,7 +97,7 @@ static void comment_attributes(struct renderer *r, const json_t *stage)
 {
     const char *shared = json_get_string(stage, "shared", "0");
     bool number = header_is_number(shared);
-    double fixed = json_get_number(stage, "shared_static", 0), blocks = 1; // doubles, so that no sum overflows
+    double fixed = json_get_number(stage, "shared_static", 0), blocks = 1; // doubles, so that sums cannot overflow
     for (size_t d = 0; d < 3; d++) {
         const json_t *size = json_array_get(json_object_get(stage, "cluster"), d);
         blocks *= json_is_string(size) ? strtod(json_string_value(size), NULL) : 1;

@@ -47,7 +47,8 @@ static const char *const words[] = {
     [FALLBACK] = "name_fallback_section", [FUNCTION] = "FN_FUNCTION",   [INTEGER] = "FN_INTEGER",
 };
 
-// `format`: the text is a printf format, so '%' is doubled: a header that is read back may have any names of sizes.
+// `format`: the text is a printf format, so '%' is doubled, because a header that is read back may have any names of
+// sizes.
 static void add_sizes(struct text *to, const struct renderer *r, int word, bool format)
 {
     bool bare = word == PARAMETERS || word == SIZES;
@@ -69,7 +70,7 @@ static void add_sizes(struct text *to, const struct renderer *r, int word, bool 
     if (word == PARAMETERS && !json_array_size(r->sizes) && !r->repeated) text_add(to, "void");
 }
 
-// Replaces the words of a template by the job's name and sizes. malloc'ed.
+// Replaces the words of a template with the job's name and sizes. malloc'ed.
 static char *expand(const struct renderer *r, const char *template, bool format)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
@@ -145,8 +146,8 @@ void header_end_conditions(struct renderer *r)
     if (json_array_size(r->sections) > 1) header_put(r, "#endif\n");
 }
 
-// In a function of a repeated stage, writes the values of its loops in this run as variables, and `there`, which says
-// whether this run exists.
+// In a function of a repeated stage, writes the values of the stage's loops in this run as variables, and `there`,
+// which says whether this run exists.
 static void put_loops(struct renderer *r)
 {
     if (!r->repeated) return;

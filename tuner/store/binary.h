@@ -1,4 +1,4 @@
-// The names under which a finalist's cubin is stored: the blob of its trial, and the document about it (written by
+// The names under which a finalist's cubin is stored: its trial's blob, and the document about it (written by
 // tuner/final/final_binaries.c, read by the header).
 #pragma once
 

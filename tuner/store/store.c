@@ -1,10 +1,10 @@
 // The store: opening and environments. Trials are in store_trials.c, documents and blobs in store_documents.c, the
 // schema in store_schema.c; all of them use store_sql.c and store_fields.c.
 //
-// Invariant: between calls no transaction is open and no statement is half done, so that a reader never keeps the log
-// from being checkpointed, and a kill -9 between calls leaves nothing to undo. synchronous is NORMAL: in WAL mode a
-// commit is then a write() without fsync. It survives the death of the process, because the page cache does, and costs
-// 0.1 ms for all rows of a trial; FULL would wait milliseconds for the disk.
+// Invariant: between calls no transaction is open and no statement is in progress, so that a reader never keeps the log
+// from being checkpointed, and a kill -9 between calls leaves nothing to undo. synchronous is NORMAL, with which a
+// commit in WAL mode is a write() without fsync. It survives the death of the process, because the page cache does, and
+// takes 0.1 ms for all rows of a trial; FULL would wait milliseconds for the disk.
 #include "tuner/store/store.h"
 
 #include <sys/stat.h>
@@ -12,8 +12,8 @@
 
 #include "tuner/store/store_internal.h"
 
-// A file: URI for a store that cannot be written. If it also has no log, it cannot change (immutable),
-// and SQLite needs no shared-memory file. NULL when the store can be written.
+// A file: URI for a store that cannot be written. If it has no log either, it cannot change (immutable), and SQLite
+// needs no shared-memory file. NULL when the store can be written.
 static char *read_only_uri(const char *path)
 {
     autofree char *folder = text_directory(path), *log = text_format("%s-wal", path);
@@ -25,11 +25,11 @@ static char *read_only_uri(const char *path)
     return text_format("file:%s?%s", escaped, access(log, F_OK) ? "immutable=1" : "mode=ro");
 }
 
-// A reader does not check stores beyond this size first: the check would take longer than reading what it shows.
+// Readers do not check stores that are larger than this: the check would take longer than reading what they show.
 static const off_t checked_for_readers = (off_t)256 << 20;
 
-// Checks every page and the order of the rows: 0.12 s for 40 MB (50,000 trials), 1.3 s for a million. A run of hours
-// must not fail because of a damaged page that a check at its start would have found.
+// Checks every page and the order of the rows: 0.12 s for 40 MB (50,000 trials), 1.3 s for a million. A run must not
+// fail after hours because of a damaged page that a check at its start would have found.
 static int check_damage(struct store *store, bool writing, struct error *err)
 {
     autorelease(store_finalize) sqlite3_stmt *check = NULL;
@@ -53,7 +53,7 @@ static int open_database(struct store *store, bool create, struct error *err)
                         uri ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
         return store->db ? store_failed(store, err) : error_set(err, "out of memory");
     if (store_inspect(store->db, path, err)) return -1;
-    // Until the store is checked, closing must not move the log into the file.
+    // Until the store has been checked, closing it must not move the log into the file.
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_extended_result_codes(store->db, 0);
     sqlite3_busy_timeout(store->db, STORE_BUSY_MS);

@@ -1,4 +1,4 @@
-// The store's documents and blobs: data of an environment, a trial, or the whole store that is not a figure.
+// The store's documents and blobs: data other than figures that belong to an environment, a trial, or the whole store.
 
 #include "tuner/base/clock.h"
 #include "tuner/store/store_internal.h"
@@ -15,7 +15,7 @@ int store_put_document(struct store *store, int64_t trial, const char *kind, con
     return store_run(store, put, err);
 }
 
-// Documents are few and small: all are read first, so that visit may use the store.
+// Documents are few and small, so all are read first, and visit may use the store.
 int store_each_document(struct store *store, int64_t trial, const char *kind, int64_t limit,
                         int (*visit)(void *user, double when, json_t *document), void *user, struct error *err)
 {

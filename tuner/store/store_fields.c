@@ -1,5 +1,6 @@
 // The statements that are prepared once and kept, and the table of a trial's fields as SQL: columns, binding and
-// reading. Columns are named by the fields, in the table's order; a column that the file lacks is read as NULL.
+// reading. Columns have the names of the fields and the table's order; a column that is missing in the file is read as
+// NULL.
 
 #include "tuner/store/store_internal.h"
 
@@ -16,7 +17,7 @@ static const char *const types[FIELD_KINDS] = {
     [FIELD_SAMPLES] = "TEXT NOT NULL DEFAULT ''",
 };
 
-// The next stored field of a level from *i on; NULL at the end.
+// The next stored field of a level, from *i on; NULL at the end.
 static const struct trial_field *next_field(enum field_level level, size_t *i)
 {
     size_t count;
@@ -34,7 +35,7 @@ char *store_column_definitions(enum field_level level)
     return sql.text;
 }
 
-// The rows of a trial that is tried again replace its old ones.
+// When a trial is tried again, its new rows replace the old ones.
 static char *insert_text(enum field_level level, const char *owner)
 {
     struct text sql = {0};
@@ -62,7 +63,7 @@ static char *select_text(const struct store *store, enum field_level level, cons
     return sql.text;
 }
 
-// The statements that name the fields of a level: they insert rows of an owner, or select with the given tail.
+// The statements that list the fields of a level: they insert rows of an owner, or select rows with the given tail.
 static const struct {
     enum field_level level;
     const char *owner, *first, *rest;
@@ -81,8 +82,8 @@ static const struct {
     [STATEMENT_STAGES] = {FIELD_STAGE, NULL, "t.trial", " FROM trial_stages t WHERE trial = ? ORDER BY position"},
 };
 
-// The other statements. A "+" keeps SQLite from using an index whose order differs from that of the rows: reading all
-// rows in their order is six times as fast.
+// The other statements. A "+" keeps SQLite from using an index that does not have the order of the rows: reading all
+// rows in the order of the table is six times as fast.
 static const char *const statement_text[STATEMENT_COUNT] = {
     [STATEMENT_ADD_COUNTER] =
         "INSERT OR REPLACE INTO trial_counters (trial, problem, stage, key, value) VALUES (?,?,?,?,?)",
@@ -101,7 +102,7 @@ static const char *const statement_text[STATEMENT_COUNT] = {
                             " FROM " STORE_JUDGED_TRIALS " JOIN environments e ON e.id = t.environment"
                             " WHERE t.environment <> ? AND " STORE_JUDGED_STATUS " = 'ok')"
                             " ORDER BY place, used DESC LIMIT ?",
-    // status = 'ok': so that the index is used. A trial that never was ok gets no counters.
+    // With status = 'ok', the index is used. A trial that was never ok gets no counters.
     [STATEMENT_UNCOUNTED] =
         "SELECT t.id FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? AND t.status = 'ok' AND " STORE_JUDGED_STATUS
         " = 'ok' AND t.counted = 0 ORDER BY t.id LIMIT ?",
@@ -175,18 +176,18 @@ int store_add_columns(struct store *store, struct error *err)
             status = store_execute(store, text, err);
         }
     }
-    if (!status) status = store_find_columns(store, err); // so that the views have the new columns too
+    if (!status) status = store_find_columns(store, err); // so that the views get the new columns too
     if (!status) status = store_write_views(store, err);
     status = store_end(store, status, err);
     if (status) store_find_columns(store, NULL);
-    for (size_t i = 0; i < STATEMENT_COUNT; i++) { // their texts name the columns
+    for (size_t i = 0; i < STATEMENT_COUNT; i++) { // their SQL names the columns
         sqlite3_finalize(store->statements[i]);
         store->statements[i] = NULL;
     }
     return status;
 }
 
-// Samples are stored as text, "1.25e-05 1.26e-05": 9 digits if they reproduce the number, else 17.
+// Samples are stored as text, "1.25e-05 1.26e-05", with 9 digits if they reproduce the number, otherwise with 17.
 static void bind_samples(sqlite3_stmt *statement, int parameter, const double *samples, size_t count)
 {
     char *text = memory_new(count, 32);

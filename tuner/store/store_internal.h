@@ -1,4 +1,4 @@
-// Shared by the store's files. Includes SQLite, only for this folder's files.
+// Shared by the store's files. Includes SQLite, so only the files of this folder may include it.
 #pragma once
 
 #include <sqlite3.h>
@@ -41,24 +41,24 @@ struct store {
     sqlite3 *db;
     char *path;
     char *lock_path; // NULL until it is needed
-    bool *present;   // by field: the file has a column for it
-    bool incomplete; // it lacks some columns
-    char *rescued;   // where the content was saved when the file was deleted or replaced; else NULL
-    bool lost;       // it was deleted or replaced: nothing more is written
+    bool *present;   // by field: whether the file has a column for it
+    bool incomplete; // some columns are missing in the file
+    char *rescued;   // where the content was saved when the file was deleted or replaced; otherwise NULL
+    bool lost;       // the file was deleted or replaced, so nothing more is written
     bool has_log;    // its write-ahead log was seen
-    int (*committed)(struct store *, struct error *); // called after every commit, and can make it fail; or NULL
-    int lock, lock_name;                              // file and socket while we hold the lock, else -1
+    int (*committed)(struct store *, struct error *); // called after every commit, which it can make fail; may be NULL
+    int lock, lock_name;                              // file and socket while we hold the lock, otherwise -1
     int64_t environment;                              // row of the current one; 0: none
     sqlite3_stmt *statements[STATEMENT_COUNT];
     struct arena found, session, blob; // results of store_find, store_last_environment, store_get_blob
     bool reading;                      // a transaction of store_begin_reading is open
     char *rows;                        // room for the rows of a trial while they are read
-    size_t row_room;                   // its bytes
+    size_t row_room;                   // the size of `rows` in bytes
 };
 
-// errno of the last failure: the connection's or, if SQLite noted none there, that of the database's or the log's file.
+// errno of the last failure: from the connection or, if SQLite noted none there, from the database's file or the log.
 int store_system_error(sqlite3 *);
-// SQLite's primary code for it; SQLITE_FULL also for a quota and for a limit on the size of files.
+// SQLite's primary code for that failure; SQLITE_FULL also if a quota or a limit on the size of files is exceeded.
 int store_error_code(sqlite3 *);
 // Turns SQLite's last failure into a message that names the store and, if there is one, a remedy. Returns -1.
 int store_failed(struct store *, struct error *err);
@@ -67,7 +67,7 @@ int store_failed(struct store *, struct error *err);
 sqlite3_stmt *store_statement(struct store *, enum statement, struct error *err);
 // Prepares a statement that is used once; the caller finalizes it.
 int store_prepare(struct store *, const char *text, sqlite3_stmt **statement, struct error *err);
-// For autorelease: store_reset for a statement from store_statement, store_finalize for one that is used once.
+// For autorelease: store_reset for a statement from store_statement, store_finalize for a statement that is used once.
 static inline void store_reset(sqlite3_stmt **statement)
 {
     sqlite3_reset(*statement);
@@ -79,7 +79,7 @@ static inline void store_finalize(sqlite3_stmt **statement)
 }
 // Runs a statement that returns no rows. 0, or -1 with a message.
 int store_run(struct store *, sqlite3_stmt *, struct error *err);
-// The next row of a query: 1, 0 when there is none, -1 with a message.
+// Steps to the next row of a query. Returns 1, 0 if there is none, or -1 with a message.
 int store_step(struct store *, sqlite3_stmt *, struct error *err);
 // Runs SQL that has no parameters and returns no rows.
 int store_execute(struct store *, const char *text, struct error *err);
@@ -88,39 +88,39 @@ int store_begin(struct store *, struct error *err);
 // Commits when status is 0; otherwise, or when that fails, rolls back. Returns 0 or -1.
 int store_end(struct store *, int status, struct error *err);
 
-// A transaction around several queries, so that they take one lock and see one state. Within another transaction,
-// nothing is begun.
+// A transaction around several queries, so that they take one lock and see one state. Within another transaction, no
+// new one is begun.
 int store_begin_reading(struct store *, struct error *err);
 void store_end_reading(struct store *);
 
-// The store's `committed`: checks that what was just committed is in the file that has the store's name
-// (store_presence.c). -1 with a message when the file was deleted, replaced, or taken by another tuner; the store's
-// content is then in a new file next to it.
+// The store's `committed`: checks that the last commit is in the file that has the store's name (store_presence.c). -1
+// with a message when the file was deleted, replaced, or taken by another tuner; the store's content is then in a new
+// file next to it.
 int store_check_presence(struct store *, struct error *err);
-// Locks <store>.lock again if it was removed; -1 if another tuner was faster (store_lock.c).
+// Locks <store>.lock again if it was removed; -1 if another tuner has locked it first (store_lock.c).
 int store_keep_lock(struct store *, struct error *err);
 void store_unlock(struct store *);
-// Finds what SQLite's "busy" means, which does not distinguish the two: another program has locked the store, or its
-// file system has no locks. Tests this on <store>.lock, since only SQLite may open the store's own file. Returns -1.
+// Writes the message for SQLite's "busy", which can mean that another program has locked the store, or that its file
+// system has no locks. Finds out by locking <store>.lock, since only SQLite may open the store's own file. Returns -1.
 int store_busy(struct store *, struct error *err);
 
 // The table of fields as SQL (store_fields.c) -------------------------------------------------------------------------
 
-// A trial with its newest verdict, and its status according to that.
+// A trial with its newest verdict, and the status according to it.
 #define STORE_JUDGED_TRIALS                                          \
     "trials t LEFT JOIN verdicts v ON v.trial = t.id AND NOT EXISTS" \
     " (SELECT 1 FROM verdicts n WHERE n.trial = v.trial AND n.id > v.id)"
 #define STORE_JUDGED_STATUS "coalesce(v.status, t.status)"
 
-// "name TYPE, name TYPE, ..." of a level's fields, for CREATE TABLE. malloc'ed.
+// "name TYPE, name TYPE, ..." with a level's fields, for CREATE TABLE. malloc'ed.
 char *store_column_definitions(enum field_level);
 // Finds which columns the file has; adds missing ones, in a separate transaction.
 int store_find_columns(struct store *, struct error *err);
 int store_add_columns(struct store *, struct error *err);
-// Binds a record's fields to the parameters from *parameter on, and sets *parameter to the one after the last.
+// Binds a record's fields to the parameters from *parameter on, and sets *parameter to the first unused parameter.
 void store_bind_fields(sqlite3_stmt *, int *parameter, enum field_level, const void *record);
-// The status for a stored word, or -1. Earlier versions stored "screened" for a candidate that was certainly too slow
-// on a cheaper problem and has no time. It is read as slow.
+// The status for a stored word, or -1. "screened", which earlier versions stored for a candidate that was certainly too
+// slow on a cheaper problem and has no time, is read as slow.
 int store_status(const char *);
 // Reads a record's fields from the columns from *column on. -1 with a message when a status is unknown.
 int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_level, void *record, struct arena *memory,
@@ -128,8 +128,8 @@ int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_le
 
 // The statements that create the views (store_views.c) in a new store, malloc'ed.
 char *store_view_definitions(void);
-// Both write the views that are missing or were written by an older program: store_write_views within the caller's
-// transaction, store_renew_views in its own if there are any.
+// Both write the views that are missing or were written by an older program. store_write_views does so within the
+// caller's transaction, and store_renew_views in its own transaction if there are such views.
 int store_write_views(struct store *, struct error *err);
 int store_renew_views(struct store *, struct error *err);
 

@@ -1,7 +1,7 @@
-// The lock of a tuning run has two parts, which the system releases when the process dies. One locks the file
-// <store>.lock, for tuners in other containers and on other machines that share the folder. The other is a socket in
-// the abstract namespace, named after the identity of the store's file: it needs no file that could be removed, and is
-// the same whatever path the store was opened by.
+// The lock of a tuning run has two parts, which the system releases when the process dies. One part locks the file
+// <store>.lock, for tuners in other containers and on other machines that share the folder. The other part is a socket
+// in the abstract namespace, named after the identity of the store's file: it needs no file that could be removed, and
+// does not depend on the path by which the store was opened.
 //
 // We do not lock the store's own file, because closing a second descriptor of it would drop the locks that SQLite
 // holds.
@@ -31,7 +31,7 @@ static socklen_t identity(const struct store *store, struct sockaddr_un *address
     struct stat file;
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     if (stat(store->path, &file)) return 0;
-    // The first byte stays 0: abstract.
+    // The first byte is still 0, which means abstract.
     int length = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "sweetspot-store-%ju-%ju",
                           (uintmax_t)file.st_dev, (uintmax_t)file.st_ino);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
@@ -55,7 +55,7 @@ static int held_by(const struct store *store, long pid, struct error *err)
     return error_set(err, "the store '%s' is being tuned by another process", store->path);
 }
 
-// Binds the name. Where such sockets do not exist, the lock file must suffice.
+// Binds the name. On systems without such sockets, the lock file must suffice.
 static int lock_name(struct store *store, struct error *err)
 {
     struct sockaddr_un address;
@@ -98,14 +98,14 @@ static int lock_open_file(struct store *store, int fd, struct error *err)
         if (!fcntl(fd, F_SETLK, &whole)) {
             if (!same_file(fd, store->lock_path)) return 1;
             if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
-            } // for people who read the file; the lock itself needs no content
+            } // only for people who read the file
             return 0;
         }
         if (lacks_locks(errno)) return store_without_locks(store, err);
         if (errno != EACCES && errno != EAGAIN)
             return error_set(err, "cannot lock '%s': %s", store->lock_path, strerror(errno));
         if (fcntl(fd, F_GETLK, &whole) || whole.l_type == F_UNLCK) continue;
-        return held_by(store, whole.l_pid, err); // 0: in another container or on another machine
+        return held_by(store, whole.l_pid, err); // 0: the process is in another container or on another machine
     }
     return held_by(store, 0, err);
 }
@@ -162,7 +162,7 @@ void store_unlock(struct store *store)
 
 long store_holder(struct store *store)
 {
-    // Closing any descriptor of the file would drop our own lock (POSIX), hence the first line.
+    // The first line is needed because closing any descriptor of the file would drop our own lock (POSIX).
     if (store->lock >= 0) return (long)getpid();
     struct sockaddr_un address;
     socklen_t length = identity(store, &address);

@@ -1,13 +1,13 @@
 // Checks that commits are in the file that has the store's name. A file that is deleted or replaced while it is open
-// continues to take commits, without a name, and is lost when the process ends. Three calls of stat after each commit,
-// 5 us.
+// continues to take commits, without a name, and is lost when the process ends. The check makes three calls of stat
+// after each commit, which take 5 us.
 #include <unistd.h>
 
 #include "tuner/store/store_internal.h"
 
 enum { NAMES_MOST = 1000 }; // for rescued copies
 
-// Writes all that the store holds to a new store.
+// Writes the whole content to a new store.
 static int write_copy(struct store *store, const char *path, struct error *err)
 {
     sqlite3_stmt *copy = NULL;
@@ -22,7 +22,7 @@ static int write_copy(struct store *store, const char *path, struct error *err)
     return status;
 }
 
-// Writes the copy next to the store, or else in the current folder.
+// Writes the copy next to the store or, if that fails, in the current folder.
 static int rescue(struct store *store, struct error *err)
 {
     autofree char *folder = text_directory(store->path);

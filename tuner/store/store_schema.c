@@ -10,12 +10,12 @@
 //
 // The table of fields (tuner/trial/trial_field.c) defines the figures of trials, problems and stages. Durations are in
 // seconds, points in time are Unix times, sizes are in bytes; NULL is unknown. Statuses, counters and kinds are words,
-// configurations "BLOCK_M=128,REDUCTION=shuffle", so that a store can be read with the sqlite3 shell and does not
-// depend on numbering here.
+// and configurations are stored as "BLOCK_M=128,REDUCTION=shuffle", so that a store can be read with the sqlite3 shell
+// and does not depend on the program's numbering.
 //
 // Invariant: a store's file is either absent or complete. It is written under a temporary name and linked to its final
-// one, so that neither kill -9 nor a full disk leaves half a schema, and its first page has version and application id
-// before the first WAL exists: store_inspect only needs the main file.
+// name, so that neither kill -9 nor a full disk leaves half a schema. Its first page has the version and the
+// application id before the first WAL exists, so that store_inspect needs only the main file.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -30,7 +30,7 @@ static const char schema[] =
     " id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE," // key: hash of the settings
     " job TEXT NOT NULL, source_hash TEXT NOT NULL, compiler TEXT NOT NULL, device TEXT NOT NULL, arch TEXT NOT NULL,"
     " driver TEXT NOT NULL, settings TEXT NOT NULL,"
-    " used INTEGER NOT NULL);" // grows with every change of environment: the largest is the one used last
+    " used INTEGER NOT NULL);" // grows with every change of environment; the last used environment has the largest
     "CREATE TABLE trials ("
     " id INTEGER PRIMARY KEY AUTOINCREMENT, environment INTEGER NOT NULL REFERENCES environments(id),"
     " %s, UNIQUE (environment, config));"
@@ -83,8 +83,8 @@ static int write_schema(const char *path, struct error *err)
     return result;
 }
 
-// Gives a file its final name: by a hard link, or by renameat2 on file systems without hard links. 1 when a file of
-// that name exists already, -1 with a message.
+// Gives a file its final name by a hard link, or by renameat2 on file systems without hard links. 1 if a file with that
+// name exists already, -1 with a message.
 static int store_publish(const char *temporary, const char *path, struct error *err)
 {
     if (!link(temporary, path)) return 0;
@@ -92,7 +92,7 @@ static int store_publish(const char *temporary, const char *path, struct error *
     return errno == EEXIST ? 1 : error_set(err, "%s", strerror(errno));
 }
 
-// Removes a file and the files that SQLite keeps for it.
+// Removes a store's file and the files that SQLite creates for it.
 static void store_remove_file(const char *path)
 {
     static const char *const remains[] = {"", "-journal", "-wal", "-shm"};
@@ -108,7 +108,7 @@ int store_create(const char *path, struct error *err)
     autofree char *folder = text_directory(path), *temporary = text_format("%s.new-%ld", path, (long)getpid());
     if (mkdir(folder, 0777) && errno != EEXIST)
         return error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
-    int fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); // for errno, which SQLite hides
+    int fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); // to get errno, which SQLite hides
     if (fd < 0) return error_set(err, "cannot create the store '%s': %s", path, strerror(errno));
     close(fd);
     int result = write_schema(temporary, err);
@@ -123,7 +123,7 @@ static uint32_t big_endian(const unsigned char *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-// Whether the write-ahead log has commits that are not in the main file yet: a tuner is running, or was killed.
+// Whether the write-ahead log has commits that are not in the main file yet, because a tuner is running or was killed.
 static bool has_log(const char *path)
 {
     autofree char *log = text_format("%s-wal", path);
@@ -140,8 +140,8 @@ int store_find_file(const char *path, struct error *err)
     return S_ISREG(info.st_mode) ? 0 : error_set(err, "the store '%s' is not a regular file", path);
 }
 
-// Uses SQLite's own descriptor: closing another one would drop the locks of every connection of this process to the
-// file, and the next process elsewhere to close the store would delete the log that we write.
+// Uses SQLite's own descriptor. Closing another descriptor of the file would drop the locks of all of this process's
+// connections to it, and the next process that closes the store would delete the log to which we write.
 int store_inspect(sqlite3 *db, const char *path, struct error *err)
 {
     // SQLite's file format, section 1.3: 16 page size, 28 pages, 60 user_version, 68 application_id.

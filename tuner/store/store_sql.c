@@ -57,7 +57,7 @@ int store_run(struct store *store, sqlite3_stmt *statement, struct error *err)
 {
     int result = sqlite3_step(statement) == SQLITE_DONE ? 0 : store_failed(store, err);
     sqlite3_reset(statement);
-    // Outside a transaction, the statement is committed now.
+    // Outside of a transaction, this commits the statement.
     if (!result && sqlite3_get_autocommit(store->db) && !sqlite3_stmt_readonly(statement))
         result = tell_committed(store, err);
     return result;
@@ -76,7 +76,7 @@ int store_execute(struct store *store, const char *text, struct error *err)
 
 int store_begin(struct store *store, struct error *err)
 {
-    if (store->lost && tell_committed(store, err)) return -1; // says where the committed data is
+    if (store->lost && tell_committed(store, err)) return -1; // the message says where the committed data are
     return store_execute(store, "BEGIN IMMEDIATE", err);
 }
 

@@ -1,13 +1,13 @@
 // The store's trials: commits them whole, and reads them back with their problems, stages and counters. store_fields.c
 // knows their columns.
 //
-// Invariant: a trial's rows in the four tables are written in one transaction, so a trial is stored with its problems
-// and stages or not at all. Only its counters, the mark `counted` and verdicts come later.
+// Invariant: a trial's rows in the four tables are written in one transaction, so that a trial is stored with its
+// problems and stages or not at all. Only its counters, the mark `counted` and verdicts are added later.
 
 #include "tuner/base/clock.h"
 #include "tuner/store/store_internal.h"
 
-static const int64_t most_id = (int64_t)1 << 53; // an exact integer for every reader of JSON
+static const int64_t most_id = (int64_t)1 << 53; // the largest integer that is exact for every reader of JSON
 
 static void bind_text(sqlite3_stmt *statement, int column, const char *text)
 {
@@ -62,7 +62,7 @@ static int add_trial(struct store *store, const struct trial *trial, int64_t *id
     return step == SQLITE_DONE ? 0 : step == SQLITE_CONSTRAINT ? 1 : -1;
 }
 
-// Adds what belongs to a trial whose row exists.
+// Adds the parts of a trial whose row exists.
 static int add_parts(struct store *store, const struct trial *trial, struct error *err)
 {
     int status = 0;
@@ -73,7 +73,7 @@ static int add_parts(struct store *store, const struct trial *trial, struct erro
     return status ? status : add_counters(store, trial->id, trial->counters, trial->counter_count, err);
 }
 
-// Adds a trial with all that belongs to it, within a transaction.
+// Adds a trial with all of its parts, within a transaction.
 static int add_whole(struct store *store, struct trial *trial, struct error *err)
 {
     if (!(trial->finished > 0)) trial->finished = clock_wall();
@@ -231,7 +231,7 @@ static int read_trial(struct store *store, sqlite3_stmt *query, unsigned wanted,
     return failed;
 }
 
-// Reads in one transaction, so that a trial is read under one lock, and all of it in the same state.
+// Reads a trial in one transaction, so that it is read under one lock and in a consistent state.
 static int read_one(struct store *store, sqlite3_stmt *query, struct trial *trial, struct error *err)
 {
     if (store_begin_reading(store, err)) return -1;
@@ -278,7 +278,7 @@ static int64_t *read_ids(struct store *store, enum statement which, int64_t limi
     return ids;
 }
 
-enum { CHUNK = 512 }; // trials that are read in one transaction
+enum { CHUNK = 512 }; // how many trials are read in one transaction
 
 // Reads `count` trials. Returns how many of them exist, or -1.
 static int read_chunk(struct store *store, const int64_t *ids, int64_t count, unsigned wanted, struct arena *memory,
@@ -296,8 +296,8 @@ static int read_chunk(struct store *store, const int64_t *ids, int64_t count, un
 }
 
 // Reads the ids first, then a chunk of trials at a time: visit may use the store, and no transaction is open meanwhile.
-// A lock costs microseconds, or a millisecond on a network file system, so a row does not take one of its own. The
-// first chunks are small, because visit may want the first trial only.
+// A lock takes microseconds, or a millisecond on a network file system, so rows do not take a lock each. The first
+// chunks are small, because visit may stop after the first trial.
 int store_each(struct store *store, bool best, int64_t limit, unsigned wanted,
                int (*visit)(void *user, const struct trial *), void *user, struct error *err)
 {

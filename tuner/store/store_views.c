@@ -1,15 +1,15 @@
 // The store's views, which people read with sqlite3, pandas or DuckDB. docs/store.md documents them.
 //
-// Their names begin with a version, and a version is a promise: its views may get more columns, but none is renamed,
-// removed or changed in meaning or unit. tests/stores/views_v1.txt lists all columns. Figures of trials, problems and
-// stages follow the table of fields, so that a new figure becomes a new column by itself.
+// Their names begin with a version. The views of a version may get more columns, but no column is renamed or removed,
+// and none changes its meaning or unit. tests/stores/views_v1.txt lists all columns. Figures of trials, problems and
+// stages are taken from the table of fields, so that a new figure automatically becomes a column.
 //
 // Views hold no data. A store gets them when it is created; `tune` renews those that are missing or were written by an
 // older program. A figure for which the file has no column yet is NULL in them until the column is added.
 //
-// The text of a view is read by two programs: by SQLite, and by DuckDB, which attaches a store and runs its views
-// itself. So it uses only SQL that has the same result in both: DOUBLE and BIGINT (REAL has 32 bits in DuckDB), no
-// function that only one of them has, and TEXT_OF for texts from JSON.
+// Two programs execute the SQL of a view: SQLite, and DuckDB, which attaches a store and runs its views itself. So
+// views use only SQL that has the same result in both: DOUBLE and BIGINT (REAL has 32 bits in DuckDB), no function that
+// only one of them has, and TEXT_OF for strings from JSON.
 
 #include "tuner/store/store_internal.h"
 
@@ -27,8 +27,8 @@ static const char *const types[FIELD_KINDS] = {
     [FIELD_INTEGER] = "BIGINT", [FIELD_REAL] = "DOUBLE", [FIELD_SAMPLES] = "TEXT",
 };
 
-// Figures of a trial that are computed rather than read from its row. The worst stage counts, by the rule of
-// static_facts_of (tuner/trial/trial.h) written as SQL; max and min ignore NULL.
+// Figures of a trial that are computed rather than read from its row. The worst stage counts, according to the rule of
+// static_facts_of (tuner/trial/trial.h) in SQL; max and min ignore NULL.
 static const struct {
     const char *name, *value;
 } computed[] = {
@@ -40,14 +40,14 @@ static const struct {
     {"theoretical_occupancy", OF_TRIAL("min(s.occupancy)")},
 };
 
-// SQLite returns a text from JSON as it is, DuckDB with quotation marks around it.
+// SQLite returns a JSON string as it is, DuckDB with quotation marks around it.
 #define TEXT_OF(source, path)                                                                                          \
     "CASE WHEN json_type(" source ", '$." path "') = 'text' THEN CAST(json_extract(" source ", '$." path "') AS TEXT)" \
     " ELSE trim(CAST(json_extract(" source ", '$." path "') AS TEXT), '\"') END"
 
 // A view is "SELECT <head><columns> FROM <tail>". The columns are the fields of a level, or members of a JSON text.
 struct view_column {
-    const char *name, *source, *path; // source: the text that contains it
+    const char *name, *source, *path; // source: the JSON text that contains it
     enum field_kind kind;
 };
 
@@ -55,7 +55,7 @@ struct store_view {
     const char *name, *with, *head;
     enum field_level level; // FIELD_LEVELS: none
     const struct view_column *columns;
-    bool measured; // also has the figures of a library on a problem, from p.value
+    bool measured; // whether it also has a library's figures for a problem, from p.value
     const char *tail;
 };
 
@@ -95,7 +95,7 @@ static const struct view_column final_columns[] = {
     {0},
 };
 
-// The trial of an entry of a final; NULL: a library.
+// The trial of a final's entry; NULL for a library.
 #define ENTRY_TRIAL "nullif(CAST(json_extract(e.value, '$.trial') AS BIGINT), 0)"
 // Whether that trial is in a list such as "[12,14]".
 #define ENTRY_IN(list)                                         \
@@ -106,9 +106,9 @@ static const struct view_column final_columns[] = {
 #define ENTRY_CHOSEN ENTRY_IN("kernels")
 #define ENTRY_TIED ENTRY_IN("ties")
 
-// A configuration is "A=1,B=2", and a text value may contain commas. So a value ends where the next parameter begins:
-// the environment's settings have a line 'parameters.<place> "<name>"' for each parameter, in the order of the
-// configuration.
+// A configuration is "A=1,B=2", and the value of a parameter may contain commas. So a value ends where the next
+// parameter begins: the environment's settings have a line 'parameters.<place> "<name>"' for each parameter, in the
+// order of the configuration.
 #define PARAMETER_MARK(place) "'\nparameters.' || " place " || ' \"'"
 #define PARAMETER_REST(settings, place) \
     "substr(" settings ", instr(" settings ", " PARAMETER_MARK(place) ") + length(" PARAMETER_MARK(place) "))"
@@ -131,7 +131,7 @@ static const char parameter_names[] =
     " instr(t.config, p.next) - instr(t.config, p.mark) - p.size) END AS value"
     " FROM trials t JOIN pairs p ON p.environment = t.environment WHERE instr(t.config, p.mark) > 0) ";
 
-// The newest of its kind and environment.
+// The newest document of its kind in its environment.
 #define NEWEST_DOCUMENT                                                                               \
     "NOT EXISTS (SELECT 1 FROM documents n WHERE n.kind = d.kind AND n.id > d.id AND n.trial IS NULL" \
     " AND n.environment = d.environment)"
@@ -226,7 +226,7 @@ static void write_fields(FILE *out, enum field_level level, const bool *present)
         else if (f->flags & FIELD_DERIVED || (present && !present[i]))
             fprintf(out, ", CAST(NULL AS %s) AS %s", types[f->kind], f->name);
         else
-            fprintf(out, ", t.%s AS %s", f->name, f->name); // and so has the column's type
+            fprintf(out, ", t.%s AS %s", f->name, f->name); // so it has the column's type
     }
 }
 
@@ -279,7 +279,7 @@ char *store_view_definitions(void)
     return all.text;
 }
 
-// Whether a view of this name is in the store, with the same text.
+// Whether a view with this name is in the store, and whether its text is the same.
 static int is_there(struct store *store, const char *name, const char *text, bool *there, bool *same, struct error *err)
 {
     autorelease(store_finalize) sqlite3_stmt *query = NULL;
@@ -298,7 +298,7 @@ static bool has_column(sqlite3_stmt *query, const char *name)
     return false;
 }
 
-// Whether a view has a column that we do not know: then a newer program made it, and it is left unchanged.
+// Whether a view has an unknown column. If so, a newer program made the view, and it is left unchanged.
 static bool is_newer(struct store *store, const char *name, const char *text)
 {
     autofree char *all = text_format("SELECT * FROM %s", name);
@@ -310,7 +310,7 @@ static bool is_newer(struct store *store, const char *name, const char *text)
     return false;
 }
 
-// Writes the views that are missing or old; with `look`, only counts them. -1 with a message.
+// Writes the views that are missing or old, or only counts them if `look` is set. -1 with a message.
 static int renew(struct store *store, bool look, struct error *err)
 {
     int count = 0, status = 0;
