@@ -1,6 +1,6 @@
 // Decides who wins the final, from its rounds only. There is a winner if any candidate has a time.
 //
-// Rounds are taken in several processes of the GPU worker, since some kernels take one of two times for as long as a
+// Rounds are taken in several processes of the GPU worker, since some kernels run at one of two speeds for as long as a
 // process lives. A time is the median over processes of each process's median, and a ratio is computed in the same way
 // from the rounds' paired ratios. A round in which either of the two has no time is not a pair.
 //

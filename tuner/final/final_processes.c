@@ -1,5 +1,5 @@
 // The parts of a final's rounds. They are shared by several processes of one GPU's worker, one after another, because
-// some kernels take one of two times for as long as a process lives (final_rounds.h). The first part finds out which
+// some kernels run at one of two speeds for as long as a process lives (final_rounds.h). The first part finds out which
 // candidates pass, and later parts race only these. Each new process verifies them again, and a candidate that fails
 // there is out as well. The answers are combined into one that has all rounds, and the number of each round's process.
 // Candidates that a look finds slower than others leave; they keep their rounds up to then.
@@ -80,7 +80,7 @@ void final_reset(struct final_run *f)
 
 void final_move(struct final_run *f)
 {
-    display_log(f->with.display, "the final begins again on another GPU: rounds of two are not put together");
+    display_log(f->with.display, "the final starts again on another GPU: rounds of two GPUs are not combined");
     final_reset(f);
     policy_move_final(f->with.policy);
 }

@@ -43,7 +43,7 @@ struct final_entry_document {
     struct final_entry_answer answer;
     const double *process_medians; // medians of the objective, s; NULL where one process took all rounds
     size_t process_count;
-    bool by_process; // it has one of two times, depending on the process that runs it
+    bool by_process; // it runs at one of two speeds, depending on the process that runs it
     int64_t same_as; // for the current kernel: the candidate whose rounds these are; 0: it has its own
 };
 
@@ -85,7 +85,7 @@ struct final_entry {
     int64_t launches_judged, sizes_verified;
     struct final_problem *problems;
     struct interval ratio;         // for a baseline: geometric mean over the problems
-    bool by_process;               // it has one of two times, depending on the process that runs it
+    bool by_process;               // it runs at one of two speeds, depending on the process that runs it
     size_t process_count;          // 0 where one process ran all rounds
     const double *process_medians; // medians of the objective, s
 };

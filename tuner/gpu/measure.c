@@ -173,9 +173,9 @@ static void add_power(const struct measure *m, struct measurement *out)
     if (m->power.last - m->power.first >= power_window) out->energy = out->power * out->time;
 }
 
-// Lets the device idle. In a stream of launches, kernels that write much take one of two times, some 10% apart, for as
-// long as the process lives. After a pause of 400 us it is the shorter one, which ncu sees too, since it waits before
-// every launch.
+// Lets the device idle. In a stream of launches, kernels that write much run at one of two speeds, some 10% apart, for
+// as long as the process lives. After a pause of 400 us it is the higher one, which ncu sees too, since it waits
+// before every launch.
 static int rest(struct measure *m, struct error *err)
 {
     int failed = cuda_sync(m->cuda, err);

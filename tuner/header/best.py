@@ -1,4 +1,4 @@
-"""Of a Python file with a tuned kernel: all that does not differ between jobs (header_python.c). name_ stands for the
+"""The part of a Python file with a tuned kernel that is the same for all jobs (header_python.c). name_ stands for the
 job's name. The data are sections (header_section.h), with expressions in Python, and the binaries. Nothing of CUDA is
 touched before the first call. A call goes through three levels: _Plan, for the arrays' layouts; _Ready, for their
 addresses and the context; and the launches on a stream. Each level keeps those of the next."""
@@ -47,7 +47,7 @@ _codes = {}
 
 
 def _value(text, at):
-    """Of an expression in an environment, {"size_M": 64}."""
+    """The value of an expression in an environment, {"size_M": 64}."""
     if text not in _codes:
         _codes[text] = compile(text, "<section>", "eval")
     return eval(_codes[text], _FUNCTIONS, at)
@@ -275,7 +275,7 @@ if hasattr(getattr(torch, "_C", None), "_cuda_getCurrentRawStream"):  # in a ten
 
 
 def _stream_handle(stream):
-    """Of a stream of torch, CuPy, Numba or cuda.core, or of a number."""
+    """The handle of a stream of torch, CuPy, Numba or cuda.core, or of a number."""
     if hasattr(stream, "__cuda_stream__"):
         return stream.__cuda_stream__()[1]
     for name in ("cuda_stream", "ptr", "handle"):
