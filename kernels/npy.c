@@ -76,7 +76,7 @@ static int parse(struct npy *npy, const unsigned char *data, size_t known, size_
         length |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
         begin = 12;
     }
-    if (length > known - begin) return error_set(err, "'%s' is cut off", path);
+    if (length > known - begin) return error_set(err, "'%s' is truncated", path);
     char *header = memory_try(length + 1, 1, err);
     if (!header) return -1;
     memcpy(header, data + begin, length);
@@ -88,7 +88,7 @@ static int parse(struct npy *npy, const unsigned char *data, size_t known, size_
     if (result) return result;
     npy->data = data + begin + length;
     if (__builtin_mul_overflow(npy->count, npy->size, &bytes) || bytes > size - begin - length)
-        return error_set(err, "'%s' is cut off: %zu elements of %zu bytes do not fit", path, npy->count, npy->size);
+        return error_set(err, "'%s' is truncated: %zu elements of %zu bytes do not fit", path, npy->count, npy->size);
     return 0;
 }
 
@@ -217,7 +217,7 @@ int npy_check(const struct npy *npy, const char *path, enum element type, struct
         [ELEMENT_U16] = {0, 0x1p16},       [ELEMENT_I32] = {-0x1p31, 0x1p31}, [ELEMENT_U32] = {0, 0x1p32},
         [ELEMENT_I64] = {-0x1p63, 0x1p63}, [ELEMENT_U64] = {0, 0x1p64}};
     if (npy->kind == 'V' && !npy_is_bits(npy, type))
-        return error_set(err, "'%s' has bytes without a type, which are read as FP8 alone, not as %s", path,
+        return error_set(err, "'%s' has bytes without a type, which can only be read as FP8, not as %s", path,
                          element_name(type));
     if (element_is_float(type)) return 0;
     for (size_t i = 0; i < npy->count; i++) {

@@ -102,7 +102,7 @@ tuner=$!
 joined 2
 stopped=$(clients | head -1)
 kill -STOP "$stopped"
-wait $tuner && whole && grep -q 'node gpu0. is lost: nothing was heard of it' "$at/err"
+wait $tuner && whole && grep -q 'node gpu0. is lost: nothing was received from it' "$at/err"
 result $? 'a connection that says nothing any more is given up'
 kill -CONT "$stopped" 2>/dev/null
 

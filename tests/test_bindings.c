@@ -254,10 +254,10 @@ TEST(a_variable_that_is_missing_or_too_small_is_refused_by_name)
          "constant 'coef' has 20 bytes, but the variable of the compiled code 16"},
         {"{'name':'coef','type':'f32','cols':3,'symbol':'required'}", "[]", NULL},
         {"{'name':'coef','type':'f32','cols':4,'symbol':'required','direction':'out'}", "[]",
-         "a __constant__ variable cannot be"},
+         "kernels cannot write a __constant__ variable"},
         {"{'name':'_ZN2ns5scaleE','type':'f32','cols':2,'symbol':'required'}", "[]", NULL},
         {"{'name':'t','type':'f32','cols':200000,'image':{'memory':'array','size':[200000]}}", "[{'texture':'t'}]",
-         "its width is 200000; the device takes 1 to 131072"},
+         "its width is 200000; the device accepts 1 to 131072"},
         {"{'name':'t','type':'f32','cols':200,'image':{'memory':'array','size':[100]}}", "[{'texture':'t'}]",
          "an image whose sizes are not the buffer's"},
         {"{'name':'t','type':'f32','rows':2,'cols':3,'image':{'memory':'pitch','size':[3,2]}}", "[{'texture':'t'}]",
@@ -303,7 +303,7 @@ TEST(what_several_units_would_write_each_for_itself_is_refused_by_name)
     static const struct {
         const char *buffer, *words; // NULL: it is valid
     } cases[] = {
-        {TOTAL, "constant 'total' is written, but 2 parts of the candidate"},
+        {TOTAL, "constant 'total' is an output, but 2 parts of the candidate"},
         {"{'name':'total','type':'i32','cols':1,'direction':'scratch','symbol':'required'}", "2 parts"},
         {"{'name':'total','type':'i32','cols':1,'restore':true,'symbol':'required'}", "2 parts"},
         {"{'name':'total','type':'i32','cols':1,'symbol':'required'}", NULL},

@@ -260,11 +260,11 @@ static const struct {
     const char *script, *reason; // NULL: there is no nvcc on the PATH or in $CUDA_HOME
 } bad[] = {
     {NULL, "is not timed: there is no nvcc on the PATH or in $CUDA_HOME/bin; set SWEETSPOT_NVCC to its path\n"},
-    {"exit 3\n", "--version' does not say which version it is\n"},
+    {"exit 3\n", "--version' does not report its version\n"},
     {VERSION "echo \"nvcc fatal   : Value 'sm_90a' is not defined for option 'gpu-architecture'\" >&2; exit 1\n",
      "is not timed: nvcc 9.9.1: nvcc fatal   : Value 'sm_90a' is not defined for option 'gpu-architecture'\n"},
     {VERSION "exit 5\n", "is not timed: nvcc 9.9.1: nvcc failed with status 5\n"},
-    {VERSION "kill -SEGV $$\n", "is not timed: nvcc 9.9.1: nvcc was ended by signal 11\n"},
+    {VERSION "kill -SEGV $$\n", "is not timed: nvcc 9.9.1: nvcc was killed by signal 11\n"},
     {VERSION "exit 0\n", "is not timed: nvcc 9.9.1: nvcc made no cubin"},
     {VERSION "sleep 100 & echo $! >pid; wait\n",
      "is not timed: nvcc 9.9.1: still compiling at the deadline: raise the job's compile.timeout if it is too short\n"},

@@ -175,14 +175,14 @@ TEST(constants_and_textures_are_compared_with_the_source)
         CASE("a constant that is smaller, and too many of them",
              TEXTURE CONSTANT("{ name = \"big\"; type = \"f32\"; shape = [ 16 ]; }"),
              PLACED_KERNEL "; 1i __constant__ char table[70000];", "", 2,
-             "job.cfg:12: warning: constant 'big' has 64 bytes, but the source's variable 16384: the rest of it keeps",
-             "job.cfg:3: the __constant__ variables of the source have 70012 bytes; a device has 65536"),
+             "job.cfg:12: warning: constant 'big' has 64 bytes, but the source's variable 16384: the rest keeps",
+             "job.cfg:3: the __constant__ variables of the source take 70012 bytes; a device has 65536"),
         CASE("a texture for a float, and a size that no device takes",
              "18s/$/, { texture = \"t\"; type = \"f32\"; shape = [ \"N * 200\" ]; }/; ",
              "4s/int n/int n, float t/; 8s/x.i./x[i] * t/; 11s/int n/int n, float t/", "", 2,
              "job.cfg:18: argument 4: kernel 'scale' takes float, but the job gives a texture of 't', which a kernel "
-             "has as cudaTextureObject_t",
-             "job.cfg:18: problem N=1000, 't': its width is 200000; the device takes 1 to 131072 for a texture of 1 "
+             "declares as cudaTextureObject_t",
+             "job.cfg:18: problem N=1000, 't': its width is 200000; the device accepts 1 to 131072 for a texture of 1 "
              "dimension"),
         QUICK("a value that its type does not hold", CONSTANT("{ name = \"small\"; type = \"i8\"; fill = \"N\"; }"),
               NULL, 2, "job.cfg:12: fill of buffer 'small' is 1000, more than an i8 holds"),
@@ -200,10 +200,9 @@ TEST(compile_errors_are_whole_and_explained)
     static const struct wrong cases[] = {
         CASE("a host header", NULL, "1i #include <iostream>", "", 1, "compile_error  the reference",
              "k.cu:1: catastrophic error: cannot open source file \"iostream\"",
-             "hint: NVRTC has no headers of the host's compiler", "more failed in the same way"),
+             "hint: of the host compiler's headers, NVRTC has only", "more failed in the same way"),
         CASE("host code", NULL, "$a int main() { float *p; cudaMalloc(\\&p, 4); return 0; }", "", 1,
-             "k.cu:18: error: A function without execution space annotations",
-             "hint: NVRTC compiles device code alone"),
+             "k.cu:18: error: A function without execution space annotations", "hint: NVRTC compiles only device code"),
         CASE("an error in the kernel, and another", NULL, "8s/y.i./undeclared/; 14s/y.i./another/", "", 1,
              "k.cu:8: error: identifier \"undeclared\" is undefined", "(and 1 more error)"),
         CASE("an entry that a macro names",
@@ -231,7 +230,7 @@ TEST(parameters_that_change_nothing_are_named)
               "9s/.*/  { name = \"UNROLL\"; values = [1, 2]; }, { name = \"TILE\"; values = [1, 2]; }/; 11s/)/, \"TILE "
               "< 3\" )/",
               "1i // TILE\\nstatic const char *const name = \"TILE\";", 0,
-              "job.cfg:9: warning: parameter 'TILE' changes nothing but what is valid"),
+              "job.cfg:9: warning: parameter 'TILE' only affects which configurations are valid"),
         CASE("a parameter that only an include uses", NULL, "s/UNROLL/COUNT/; 1i #include \"other.h\"",
              "--compile 0; rm -f other.h; echo \"#define COUNT UNROLL\" >other.h; $BIN/sweetspot check job.cfg "
              "--compile 0",
@@ -243,7 +242,7 @@ TEST(parameters_that_change_nothing_are_named)
               "job.cfg:5: ", "k.cu:1 defines 'FACTOR', so the job's values of this macro"),
         QUICK("a definition that the job's own macro leaves out", NULL, "2a #define UNROLL 8", 0, NULL),
         QUICK("a macro that is also an argument", "s/FACTOR = 2;/FACTOR = 2; n = 4;/", NULL, 0,
-              "job.cfg:5: warning: ", "k.cu:4 declares 'n', but the macro puts its value there"),
+              "job.cfg:5: warning: ", "k.cu:4 declares 'n', but the macro replaces that name by its value"),
         CASE("a parameter whose values make the same code", "9s/UNROLL/TWICE/; s/BLOCK . UNROLL/BLOCK/",
              "s/UNROLL/(TWICE > 0)/", "--compile 100", 0,
              "job.cfg:9: warning: parameter 'TWICE' seems to change nothing: the code is the same in all 3 pairs"),
@@ -317,7 +316,8 @@ TEST(files_of_values_and_libraries_are_read)
               NULL, 0, "job.cfg:16: warning: '", "half.npy' is 250 x 2, but buffer 'x' of problem N=1000 is 2 x 250"),
         QUICK("fractions for integers", "16s/f32/i32/; " FILL_OF("sound.npy"), NULL, 0, "job.cfg:16: warning: '",
               "sound.npy' has floating-point numbers, which lose their fraction in buffer 'x'"),
-        QUICK("a file that is not one of numpy's", FILL_OF("cut.npy"), NULL, 2, "job.cfg:16: '", "cut.npy' is cut off"),
+        QUICK("a file that is not one of numpy's", FILL_OF("cut.npy"), NULL, 2, "job.cfg:16: '",
+              "cut.npy' is truncated"),
     };
     RUN(cases);
 }
@@ -333,12 +333,13 @@ TEST(words_of_other_tuners_are_translated)
              "job.cfg:14: unknown setting 'block_size_x' in 'launch': a block's size is a parameter"),
         CASE("lang", "s/^name.*/& lang = \"cuda\";/", NULL, "", 2, "kernels are CUDA C++ here; leave it out"),
         CASE("ceil", "13s/ceil_div(N, BLOCK . UNROLL)/ceil(N \\/ BLOCK)/", NULL, "", 2,
-             "job.cfg:13: unknown function; for 'ceil(a / b)' write 'ceil_div(a, b)' at column 1"),
-        CASE("and", "11s/<= 128/<= 128 and BLOCK > 1/", NULL, "", 2,
-             "job.cfg:11: expected an operator; for 'and' write '&&' at column 23"),
-        CASE("not", "11s/BLOCK . UNROLL/not BLOCK/", NULL, "", 2,
-             "unknown name 'not'; for 'not' write '!' at column 1"),
-        CASE("power", "11s/BLOCK . UNROLL/BLOCK ** 2/", NULL, "", 2, "for '2 ** n' write '1 << n' at column 8"),
+             "job.cfg:13: unknown function at column 1: 'ceil(", "'; for 'ceil(a / b)' write 'ceil_div(a, b)'"),
+        CASE("and", "11s/<= 128/<= 128 and BLOCK > 1/", NULL, "", 2, "job.cfg:11: expected an operator at column 23: '",
+             "; for 'and' write '&&'"),
+        CASE("not", "11s/BLOCK . UNROLL/not BLOCK/", NULL, "", 2, "unknown name 'not' at column 1: '",
+             "'; for 'not' write '!'"),
+        CASE("power", "11s/BLOCK . UNROLL/BLOCK ** 2/", NULL, "", 2, " at column 8: '",
+             "'; for '2 ** n' write '1 << n'"),
         CASE("floor division", "11s/BLOCK . UNROLL/BLOCK \\/\\/ 2/", NULL, "", 2, "for '//' write '/'"),
         CASE("an assignment", "11s/<=/=/", NULL, "", 2, "for equality write '=='"),
     };
@@ -396,10 +397,11 @@ TEST(what_is_passed_by_value_is_compared_with_the_job)
                "job.cfg:18: argument 3: kernel 'scale' takes 'long long', but the job gives the struct 'p' by value"),
         PASSED("a number for a struct", "{ scalar = \"N\"; type = \"i32\"; }", "struct params", 2,
                "job.cfg:18: argument 3: kernel 'scale' takes a type of 16 bytes, but scalar 'N' of type i32 has 4: "
-               "describe it by 'members'"),
+               "describe it with 'members'"),
         PASSED("a vector", "{ scalar = \"v\"; type = \"float4\"; value = 1; }", "float4", 0, "job.cfg: job"),
         PASSED("a vector of other elements", "{ scalar = \"v\"; type = \"int4\"; value = 1; }", "float4", 2,
-               "job.cfg:18: argument 3: kernel 'scale' takes float4, but the numbers of 'v' are others, x at 0, y at "
+               "job.cfg:18: argument 3: kernel 'scale' takes float4, but the numbers of 'v' are of another type, x at "
+               "0, y at "
                "4, z at 8, w at 12: write type = \"float4\""),
         PASSED("a number for a vector", "{ scalar = \"N\"; type = \"i32\"; }", "float3", 2,
                "takes float3 of 12 bytes, but scalar 'N' of type i32 has 4: write type = \"float3\""),

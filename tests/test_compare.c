@@ -86,7 +86,7 @@ TEST_WITH(work_beyond_the_ceilings_is_doubted, setup, teardown)
         assert_int_equal(put_text(store, 0, "ceilings", cases[i].ceilings, &err), 0);
         store_close(store);
         char *errors = finished_says(&job, 0, "compare JOB --store STORE").err;
-        if (!!strstr(errors, "'work' says") != cases[i].doubted) fail_msg("case %zu: %s", i, errors);
+        if (!!strstr(errors, "'work' gives") != cases[i].doubted) fail_msg("case %zu: %s", i, errors);
     }
 }
 

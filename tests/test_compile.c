@@ -77,7 +77,7 @@ TEST(what_ptxas_refuses_without_a_word_has_a_reason)
     json_t *answer = test_json(compile(folder, "\"entries\":[\"plain\"],\"defines\":{}"));
     expect_status(answer, "compile_error");
     const char *reason = json_get_string(answer, "reason", "");
-    if (strncmp(reason, "error: ptxas refuses the code", 29) != 0 || !strstr(reason, "64 KiB")) fail_msg("%s", reason);
+    if (strncmp(reason, "error: ptxas rejects the code", 29) != 0 || !strstr(reason, "64 KiB")) fail_msg("%s", reason);
 }
 
 TEST(unroll_pragmas_reach_the_compiler)

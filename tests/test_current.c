@@ -46,7 +46,7 @@ TEST(a_mistaken_present_kernel_is_refused_with_file_and_line)
         {"current = { kernel = \"k\"; X = 1; launch = { grid = [ 1 ]; block = [ 64 ]; }; };",
          "job.cfg:6: unknown setting 'X' in 'current'"},
         {"current = { kernel = \"k\"; launch = { grid = [ \"N / X\" ]; block = [ 64 ]; }; };",
-         "job.cfg:6: 'current' depends on 'X', but another kernel has no parameters of the job: \"N / X\"\n"},
+         "job.cfg:6: 'current' depends on 'X', but another kernel cannot use the job's parameters: \"N / X\"\n"},
         {"current = { kernel = \"k\"; launch = { grid = [ 1 ]; block = [ 64 ]; }; arguments = ( { buffer = \"z\"; type "
          "= "
          "\"f32\"; shape = [ \"N\" ]; direction = \"out\"; } ); };",
@@ -180,7 +180,7 @@ TEST(mistaken_programs_are_refused_with_file_and_line)
          "job.cfg:6: 'a' declares the output 'z', which the job does not have\n"},
         {"{ name = \"a\"; library = \"old.cu\"; function = \"f\"; arguments = ( { scalar = \"X\"; type = \"i32\"; } ); "
          "}",
-         "job.cfg:6: 'a' depends on 'X', but another kernel has no parameters of the job: \"X\"\n"},
+         "job.cfg:6: 'a' depends on 'X', but another kernel cannot use the job's parameters: \"X\"\n"},
         {"{ name = \"a\"; library = \"old.cu\"; function = \"f\"; arguments = ( { buffer = \"y\"; }, { buffer = \"c\"; "
          "} "
          "); } ); constants = ( { name = \"c\"; type = \"i32\"; direction = \"out\"; }",

@@ -64,7 +64,7 @@ TEST(edits_that_do_not_fit_are_refused_with_their_line)
         const char *edits, *message;
     } cases[] = {
         {"{ find = \"#define TILE 5\"; replace = \"\"; }", "add.cfg:1: '#define TILE 5' is not in '"},
-        {"{ find = \"TILE\"; replace = \"SIDE\"; }", "add.cfg:1: 'TILE' stands 3 times in '"},
+        {"{ find = \"TILE\"; replace = \"SIDE\"; }", "add.cfg:1: 'TILE' occurs 3 times in '"},
         {"{ find = \"TILE 4\"; replace = \"A 4\"; }, { find = \"TILE 4\"; replace = \"B 4\"; }",
          "'TILE 4' is not in '"},
         {"{ find = \"TILE 4\"; replace = \"TILE\\n4\"; }", "'replace' must have as many lines as 'find'"},

@@ -252,7 +252,7 @@ TEST_WITH(stages_that_are_not_timed_have_a_function_and_addresses_follow_the_buf
     assert_contains(test_owned(text_read_file(job.header, NULL)),
                     "not part of the times: run it before the others, when what it reads has changed",
                     "p.row (u64), at byte 8: bytes into x, whose address is added",
-                    "your input: the addresses &x[3]; several addresses of one buffer lead to equal pieces of it");
+                    "your input: the addresses &x[3]; several addresses of one buffer point to equal pieces of it");
     assert_contains(finished_says(&job, 2, "header JOB --store STORE -o - --python").err,
                     "a Python file cannot run stage 'pack' apart from the launches; use --embed");
 }

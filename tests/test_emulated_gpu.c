@@ -81,7 +81,7 @@ static const struct family {
      "{ buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; }, { scalar = \"N\"; type = \"i64\"; }",
      "reference = { kernel = \"power\"; launch = { grid = [1]; block = [32]; }; };\n"
      "verification = { problems = ( { N = 1000; } ); values = [\"scaled\"]; };",
-     "results leave their type: a sixteenth of these values is tried",
+     "results exceed the range of their type: these values, divided by 16, are tried next",
      {{"large", "wrong", "with sizes and values that the header accepts"}}},
 };
 

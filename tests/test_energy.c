@@ -128,7 +128,7 @@ TEST(a_run_can_minimise_energy)
 {
     char *folder = e2e_folder("energy");
     struct e2e_result r = e2e_passed(tune(folder, "minimize = \"energy\";", "FAKE_ENERGY=1", ""));
-    assert_contains(r.out, ", least energy\n  X=8", "33.67 mJ at 300 W and 1755 MHz, flush and restore (5%) taken off",
+    assert_contains(r.out, ", least energy\n  X=8", "33.67 mJ at 300 W and 1755 MHz, flush and restore (5%) subtracted",
                     ", at the power limit\n", "cublas: 500.0 mJ at 300 W", "energy 0.1: 1 rounds, 3 candidates");
     assert_contains(shown(folder, "compare job.cfg"), "decided by energy", "tuned, N=1024: 33.67 mJ at 300 W",
                     "cublas, N=1024: 500.0 mJ");

@@ -331,10 +331,10 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     e2e_passed(tune_modes(folder, "7, 8, 9", "\"good\"")); // no time depends on the process
     folder = e2e_folder("two_times");
     struct e2e_result r = e2e_passed(tune_modes(folder, "7", "\"final_two_times\"")); // the only candidate
-    assert_contains(r.out, "takes one of two times, depending on the process that runs it");
+    assert_contains(r.out, "runs at one of two speeds, depending on the process that runs it");
     r = e2e_run(folder, "$BIN/sweetspot compare $DIR/job.cfg --store $DIR/job.db");
     assert_contains(r.out,
-                    "takes one of two times, depending on the process that runs it: 1.001 ms, 1.101 ms, 1.002 ms");
+                    "runs at one of two speeds, depending on the process that runs it: 1.001 ms, 1.101 ms, 1.002 ms");
     folder = e2e_folder("two_times");
     // The steady kernel, X=8, is 1% slower, but may be faster by 9%.
     SCRIPTED_JOB(folder,
@@ -367,9 +367,9 @@ TEST(what_no_final_can_find_is_refused)
         {"final_time_text", "'times' of a problem is not a number"},
         {"final_problem_far", "'problem' of a problem is "},
         {"final_untimed", "a candidate passed the final without times"},
-        {"final_unknown", "it tells of the trial 9223372036854775807, which it was not given"},
+        {"final_unknown", "it reports on trial 9223372036854775807, which it was not given"},
         {"final_twice", "a candidate has two entries in the final"},
-        {"final_blames_unknown", "it tells of the trial 4711, which it was not given"},
+        {"final_blames_unknown", "it reports on trial 4711, which it was not given"},
     };
     for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
         char *folder = e2e_folder("impossible"), *mode = test_text("\"%s\"", invalid[i].mode);

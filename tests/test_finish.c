@@ -52,9 +52,9 @@ TEST(after_a_new_driver_the_best_are_measured_again_and_nothing_else)
     r = e2e_passed(tune(folder, "SWEETSPOT_NVCC=none FAKE_DRIVER=9.9.9", "--refresh"));
     assert_contains(r.out, "2 new trials", "winner: trial ");
     r = e2e_ended(2, tune(folder, "SWEETSPOT_NVCC=none", "--refresh -n 7"));
-    assert_contains(r.out, "--refresh measures what is known and does not search, without --evaluations");
+    assert_contains(r.out, "--refresh only measures known results again and cannot be combined with --evaluations");
     r = e2e_ended(2, tune(folder, "SWEETSPOT_NVCC=none", "--refresh --finish"));
-    assert_contains(r.out, "--finish is only the final of stored results, without --refresh");
+    assert_contains(r.out, "--finish only runs the final on stored results and cannot be combined with --refresh");
 }
 
 static const struct {
@@ -139,7 +139,7 @@ TEST(what_says_how_to_search_is_refused)
     char *folder = write_job("useless");
     for (size_t i = 0; i < sizeof useless / sizeof *useless; i++) {
         struct e2e_result r = e2e_ended(2, tune(folder, "A=", test_text("--finish %s", useless[i])));
-        assert_contains(r.out, "--finish is only the final of stored results, without --");
+        assert_contains(r.out, "--finish only runs the final on stored results and cannot be combined with --");
     }
     struct e2e_result r = e2e_ended(2, tune(folder, "A=", "--no-nvcc"));
     assert_contains(r.out, "the option '--no-nvcc' was removed: use --no-checks");

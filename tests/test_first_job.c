@@ -21,7 +21,7 @@ TEST(one_command_writes_a_job_says_what_it_assumes_checks_and_tunes)
     char *folder = e2e_folder("first_job");
     e2e_write(folder, "add.cu", source);
     struct e2e_result r = e2e_passed(e2e_in(folder, SEARCH "add.cu " OPTIONS " --no-counters </dev/null"));
-    assert_contains(r.err, "wrote add.cfg; assumed, because add.cu does not say it:\n",
+    assert_contains(r.err, "wrote add.cfg; assumed, because add.cu does not specify it:\n",
                     "  launch grid              ceil_div(n, BLOCK)\n  launch block             BLOCK\n",
                     "  shape a                  n\n", "  direction c              out\n",
                     "  launch of add_naive      ceil_div(n, 256); 256\n", "no mistakes found");
@@ -44,7 +44,7 @@ static const struct {
     {"--kernel add",
      {"parameter BLOCK: the values to try, as in [ 1, 2, 4 ]; give --parameter NAME=VALUES",
       "size n: a number; give --size NAME=NUMBER",
-      "reference: what computes the same; kernels with as many arguments: add_naive; give --reference NAME"}},
+      "reference: what computes the same result; kernels with as many arguments: add_naive; give --reference NAME"}},
     {OPTIONS " --size m=1", {"--size m: the kernel has no 'm' (it has n)"}},
     {OPTIONS " --size n=16M", {"--size n: '16M' is not a number"}},
     {OPTIONS " --size n", {"--size: 'n' is not NAME=VALUE"}},
@@ -71,7 +71,7 @@ TEST(what_is_missing_or_wrong_is_said_with_its_option)
     }
     struct e2e_result r = e2e_in(folder, "$BIN/sweetspot tune add.cfg --size n=1");
     assert_int_equal(r.status, 2);
-    assert_contains(r.err, "go with one source (a .cu)");
+    assert_contains(r.err, "need one CUDA source (a .cu)");
 }
 
 // A job that `check` refuses is kept, and the message has the next command.
@@ -97,7 +97,7 @@ TEST(on_a_terminal_the_user_is_asked)
                "(timeout 60 script -qec '$BIN/sweetspot tune add.cu -k add --no-counters -n 2' /dev/null; touch done)");
     assert_contains(r.out, "parameter BLOCK, the values to try, as in [ 1, 2, 4 ]: ", "size n, a number: ",
                     "--size n: '1M' is not a number", "--reference nosuch: neither",
-                    "reference, what computes the same", "wrote add.cfg", "results are in out/add.db");
+                    "reference, what computes the same result", "wrote add.cfg", "results are in out/add.db");
     assert_contains(test_file("%s/add.cfg", folder), "values = [ 64, 128 ];", "n = 1000000;");
 }
 

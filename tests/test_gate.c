@@ -60,7 +60,7 @@ static const struct {
     {NULL, "--base ..", 0, {"fake: same"}}, // the repository itself
     {NULL, "--base job.cfg", 2, {"--base job.cfg: it is not a header that sweetspot wrote"}},
     {NULL, "--base /", 2, {"--base /: it has no jobs/job.cfg"}},
-    {NULL, "", 2, {"--base says which version"}},
+    {NULL, "", 2, {"--base is missing"}},
     {NULL, "--base old --allow 3", 2, {"--allow must be a percentage below 100, such as 1%, not '3'"}},
     {NULL, "--base old --allow -1%", 2, {"--allow must be a percentage"}},
 };
@@ -84,7 +84,7 @@ TEST(a_base_that_cannot_be_raced_is_named)
     e2e_pass(folder, "sed -i 's/\"y\"/\"z\"/' $DIR/slow/job.cfg");
     struct e2e_result r = e2e_run(folder, RUN " 2>&1", "--base ../slow");
     assert_int_equal(r.status, 2);
-    assert_contains(r.out, "the base's job has other buffers or problems");
+    assert_contains(r.out, "the base's job has different buffers or problems");
     e2e_write(folder, "slow/job.cfg", JOB(CURRENT("1", "compile_error")));
     r = e2e_run(folder, RUN " 2>&1", "--base ../slow");
     assert_int_equal(r.status, 1);

@@ -186,7 +186,7 @@ GPU_TEST(textures_are_read_as_the_job_says)
          "arguments = ( { texture = \"t\"; type = \"f32\"; shape = [ \"H * W\" ]; }, " Y
          " );\n" REFERENCE_OF("{ buffer = \"t\"; }, { buffer = \"y\"; }"),
          KERNEL("x", SAMPLED, "y[i] = tex1D<float>(t, i);") KERNEL("right", READ, "y[i] = t[i];"),
-         "its width is 350000; the device takes 1 to "},
+         "its width is 350000; the device accepts 1 to "},
     };
     RUN(cases);
 }

@@ -74,7 +74,8 @@ static const struct {
     {3, "1 out_of_bounds", "bytes outside y", NULL},
     {4, "1 wrong", NULL, "1 nondeterministic"}, // of two runs on the same data, one may be correct
     {5, "1 wrong", NULL, NULL},
-    {6, "1 wrong", "'scratch' holds zeros before the launch: if it needs them, write fill = \"zero\" there", NULL},
+    {6, "1 wrong", "'scratch' holds zeros before the launch: if the kernel needs these zeros, write fill = \"zero\"",
+     NULL},
 };
 
 GPU_TEST(what_has_only_seen_one_state_is_found_in_the_soak)

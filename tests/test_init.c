@@ -32,17 +32,17 @@ static const struct {
     CASE("add", "",
          "s/parameters = \"?[^\"]*\";/parameters = ( { name = \"BLOCK\"; values = [32]; } );/; "
          "s/\\[32\\];$/[\"BLOCK\"];/",
-         "entry = \"vector_add\";", "parameters = \"? nothing in the source is a macro",
+         "entry = \"vector_add\";", "parameters = \"? the source has no macro",
          "problems = ( { n = \"? a number\"; } )",
          "grid = \"? blocks, as in [ \\\"ceil_div(n, BLOCK)\\\" ]: the source does not launch it\";",
          "{ buffer = \"a\"; type = \"f32\"; shape = \"? its sizes, the slowest first\"; direction = \"in\"; }",
          ("{ buffer = \"c\"; type = \"f32\"; shape = \"? its sizes, the slowest first\"; direction = \"? out or "
           "inout\"; }"),
-         "{ scalar = \"n\"; type = \"i32\"; }\n", "reference = \"? what computes the same\";"),
+         "{ scalar = \"n\"; type = \"i32\"; }\n", "reference = \"? what computes the same result\";"),
     CASE("pragma", "--kernel add", "",
          "{ name = \"BLOCK_SIZE\"; values = \"? the values to try, as in [ 1, 2, 4 ]\"; }, // line 4 uses it",
          "{ name = \"UNROLL\"; unroll = [0, 1, 2, 4, 8]; }", "{ scalar = \"n\"; type = \"i64\"; }\n",
-         "reference = \"? what computes the same; kernels with as many arguments: add_naive\";"),
+         "reference = \"? what computes the same result; kernels with as many arguments: add_naive\";"),
     CASE("sgemm", "--kernel sgemm_2d", "", "entry = \"sgemm_2d<TUNE_BM, TUNE_BN, TUNE_BK, TUNE_TM, TUNE_TN>\"",
          "\"4 * (TUNE_BM * TUNE_BK) + 4 * (TUNE_BK * TUNE_BN) <= 49152\"",
          "{ scalar = \"beta\"; type = \"f32\"; value = \"? a number\"; }",
@@ -118,7 +118,7 @@ TEST(jobs_say_what_their_sources_say_and_compile)
         if (strstr(cases[i].words[0], "nvcc") && !nvcc_is_here()) continue;
         r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot check %s", path));
         for (char *rest = r.err, *line; (line = strtok_r(rest, "\n", &rest)) != NULL;)
-            if (strncmp(line, path, strlen(path)) != 0 || !strstr(line, " is left to fill in: "))
+            if (strncmp(line, path, strlen(path)) != 0 || !strstr(line, " still has to be filled in: "))
                 fail_msg("check %s: %s", path, line);
         if (cases[i].fill) {
             char *script = test_text("%s/fill.sed", folder), *fill = test_text("%s%s\n", FILL, cases[i].fill);
@@ -201,7 +201,7 @@ TEST(without_a_compiler_there_are_more_blanks)
     char *folder = e2e_folder("init_alone");
     struct e2e_result r =
         e2e_pass(folder, "SWEETSPOT_COMPILE_WORKER=/none $BIN/sweetspot init tests/init/histogram.cu -o -");
-    assert_contains(r.err, "no compiler says what the kernel takes: ");
+    assert_contains(r.err, "no compiler can report the kernel's arguments: ");
     assert_contains(r.out, "{ buffer = \"counts\"; type = \"u32\"; shape = ",
                     "{ buffer = \"data\"; type = \"? a type, for the source's byte\"; shape = ",
                     "{ scalar = \"n\"; type = \"i64\"; }");

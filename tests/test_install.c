@@ -190,7 +190,7 @@ TEST(a_jobs_results_are_found_from_any_folder)
                   "../p/out/golden.db* && $S status ../p/jobs/job.cfg | grep 'store  *out/golden.db'",
                   project);
     expect_done(&r);
-    assert_contains(r.err, "p/out/golden.db is used, not out/golden.db, which has results too: --store chooses");
+    assert_contains(r.err, "/p/out/golden.db, not out/golden.db, which has results too: choose with --store");
     // A repository without `out` is a project as well.
     r = INSTALLED("q/deep", "mkdir ../.git ../jobs && cp ../../p/jobs/* ../jobs && $S status ../jobs/job.cfg");
     assert_contains(r.err, "/q/out/golden.db'");

@@ -336,8 +336,8 @@ TEST(addresses_that_lead_nowhere_are_refused)
          "so it has the direction"},
         // Known only with the sizes.
         {A ", { buffer = \"p\"; type = \"u64\"; shape = [3]; fill = \"&a\"; }",
-         "fill of buffer 'p': '&a' stands for 3 addresses, but its 8 elements are not as many pieces"},
-        {A ", { buffer = \"p\"; type = \"u64\"; shape = [4]; fill = \"&a[1]\"; }", "4 addresses have one '&a[..]'"},
+         "fill of buffer 'p': '&a' stands for 3 addresses, but its 8 elements cannot be divided into as many pieces"},
+        {A ", { buffer = \"p\"; type = \"u64\"; shape = [4]; fill = \"&a[1]\"; }", "4 addresses share one '&a[..]'"},
         {A ", { buffer = \"p\"; type = \"u64\"; shape = [3]; fill = (\"&a\", 0); }",
          "3 elements cannot have 2 addresses"},
         {A ", { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = \"&a[M]\"; }",

@@ -44,7 +44,8 @@ static const struct {
     {PARAMETERS("{ name = \"BLOCK\"; range = [5, 1]; }"), "must be [first, last]"},
     {PARAMETERS("{ values = [1]; }"), "a parameter lacks 'name'"},
     {4, "derived = { DOUBLE = \"2 * BLOK\"; };", 4, "did you mean 'BLOCK'?"},
-    {5, "constraints = ( \"DUOBLE <= 128\" );", 5, "unknown name 'DUOBLE'; did you mean 'DOUBLE'?"},
+    {5, "constraints = ( \"DUOBLE <= 128\" );", 5,
+     "unknown name 'DUOBLE' at column 1: 'DUOBLE <= 128'; did you mean 'DOUBLE'?"},
     {5, "constraints = ( \"BLOCK *\" );", 5, "unexpected end"},
     {5, "constraints = ( \"KIND > \\\"a\\\"\" );", 5, "string"},
     {6, "problems = ();", 6, "'problems' is missing"},
@@ -54,7 +55,7 @@ static const struct {
     {PROBLEMS("{ N = [1, 2, 3]; }"), "an integer, or a range of positive ones: [low, high]"},
     {PROBLEMS("{ N = [1, 900]; }, { N = [2, 901]; }, { N = [3, 902]; }, { N = [4, 903]; }, { N = [5, 904]; }, "
               "{ N = [6, 905]; }"),
-     "more than 64 problems: a range has several"},
+     "more than 64 problems: a range adds several"},
     {PROBLEMS("{ N = 1; }, { N = 2; M = 3; }"), "the first problem has no size 'M'"},
     {PROBLEMS("{ N = 1; M = 3; }, { N = 2; }"), "lacks size 'M'"},
     {11, "budget = { patience = 5; };", 11, "setting 'patience' in 'budget' was removed: use 'until'"},
@@ -129,7 +130,7 @@ static const struct {
     {12, "strategy = \"nonsense\";", 12, "unknown strategy 'nonsense' (known: default, "},
     {12, "options = \"initial=3\"; seed = 2;", 12,
      "setting 'options' in the job file was removed: a strategy has no options; choose another 'strategy'"},
-    {12, "search = { seed = 2; };", 12, "setting 'search' in the job file was removed: 'strategy' stands outside"},
+    {12, "search = { seed = 2; };", 12, "setting 'search' in the job file was removed: 'strategy' belongs outside"},
     {COUNTERS("\"stals\""), "unknown metric set 'stals'; did you mean 'stalls'? (known: basic, stalls, "},
     {COUNTERS("\"dram_bytes\""), "'dram_bytes' is the key of a metric; ask for"},
     {COUNTERS("\"dram__bytes\""), "metric 'dram__bytes' needs a roll-up"},
@@ -151,14 +152,14 @@ static const struct {
     {KERNEL("template = \"x.cu\"; entry = \"x\"; options = [\"-DA\\x00B\"];"),
      "a string cannot hold the character \\x00"},
     {PROBLEMS("{ N = 5; held = true; }"), "setting 'held' in a problem was removed: it is called 'holdout' now"},
-    {PROBLEMS("{ N = 5; name = \"x\"; }"), "setting 'name' in a problem was removed: problems are called by their"},
+    {PROBLEMS("{ N = 5; name = \"x\"; }"), "setting 'name' in a problem was removed: problems are named after their"},
     {PROBLEMS("{ N = 5; holdout = true; }"), "'holdout' needs 'objective'"},
     {PROBLEMS("{ N = 5; holdout = 3; }"), "'holdout' must be true or false"},
     {13, "verification = { problems = ( { M = 7; } ); };", 13, "the first problem has no size 'M'"},
-    {13, "verification = { problems = ( { N = [1, 7]; } ); };", 13, "ranges are for problems that are tuned for"},
+    {13, "verification = { problems = ( { N = [1, 7]; } ); };", 13, "only 'problems' can have ranges"},
     // Values that do not fit into a configuration's text, a macro or a file name.
     {PARAMETERS("{ name = \"P\"; values = [\"1\", \"1,Q=1\"]; }, { name = \"Q\"; values = [\"1\", \"2\"]; }"),
-     "parameter 'P' has the value '1,Q=1', which a configuration's text"},
+     "parameter 'P' has the value '1,Q=1', which would look like another parameter"},
     {PARAMETERS("{ name = \"P\"; values = [\"1\", \"a\\nb\"]; }"), "a value of 'P' has a line break"},
     {PARAMETERS("{ name = \"P\"; values = [\"1\", \"/*\"]; }"), "a value of 'P' has a comment's beginning"},
     {PARAMETERS("{ name = \"P\"; values = [\"1\", \"x */\"]; }"), "a value of 'P' has a comment's beginning"},
@@ -177,7 +178,7 @@ static const struct {
     {CONSTANT("\"i32\"; fill = \"BLOCK\";"), "the fill of buffer 'c' depends on 'BLOCK'"},
     {CONSTANT("\"f16\"; fill = 1e6;"), "'c' is 1e+06, more than an f16 holds"},
     {CONSTANT("\"i32\"; fill = 0.5;"), "'c' is of type i32, but its value is not an integer"},
-    {CONSTANT("\"i64\"; fill = 9007199254740993;"), "the fill 9007199254740993 of 'c' is not possible exactly"},
+    {CONSTANT("\"i64\"; fill = 9007199254740993;"), "the fill 9007199254740993 of 'c' cannot be represented exactly"},
     {CONSTANT("\"f32\"; ld = 5;"), "unknown setting 'ld' in a constant"},
     {CONSTANT("\"f32\"; shape = [ \"Q\" ];"), "unknown name 'Q'"},
     {CONSTANT("\"i32\"; direction = \"out\"; compare = [0, 1];"),
@@ -186,7 +187,7 @@ static const struct {
     {12, "texmem_args = ( );", 12, "a texture is an argument here"},
     {ARGUMENTS("{ texture = \"x\"; }"), "buffer 'x' needs 'type' and 'shape' where it is first named"},
     {ARGUMENTS("{ buffer = \"x\"; type = \"f32\"; shape = [8]; }, { texture = \"x\"; }"),
-     "buffer 'x' is no texture: give its 'type', 'shape' and 'memory' where it is first named"},
+     "buffer 'x' is not a texture: give its 'type', 'shape' and 'memory' where it is first named"},
     {ARGUMENTS("{ texture = \"x\"; surface = \"x\"; }"), "an argument must be"},
     {TEXTURE("shape = [8, 8, 8, 8];"), "'shape' of texture 'x' has 4 dimensions; one to three are possible"},
     {TEXTURE("shape = [8]; address = [\"clamp\"];"), "'address' must be one of"},
@@ -196,7 +197,7 @@ static const struct {
     {TEXTURE("shape = [8]; memory = \"linear\"; direction = \"out\";"),
      "texture 'x' is only read, but it is an output"},
     {ARGUMENTS("{ texture = \"x\"; type = \"f32\"; shape = [8]; }, { texture = \"x\"; filter = \"linear\"; }"),
-     "how texture 'x' is read is said where it is first named"},
+     "how texture 'x' is read must be set where it is first named"},
     {ARGUMENTS("{ surface = \"x\"; type = \"f32\"; shape = [8]; direction = \"out\"; filter = \"point\"; }"),
      "unknown setting 'filter' in a surface argument"},
 };
@@ -339,7 +340,7 @@ TEST(a_file_whose_name_is_none_of_a_job_needs_a_name)
         char *to = test_text("%s/%s.cfg", folder, names[i]);
         sound_write(1, "");
         assert_int_equal(rename(sound_path, to), 0);
-        assert_int_equal(reports(to, 0, "there is no 'name', and the file's, "), 1);
+        assert_int_equal(reports(to, 0, "there is no 'name', and the file's name, "), 1);
     }
 }
 
@@ -351,10 +352,9 @@ TEST(a_group_of_many_settings_is_refused)
         char *at = all;
         for (int i = 0; i < 60000; i++) at += sprintf(at, deep ? "a={" : "s%d = 1;\n", i);
         sound_write(13, all);
-        assert_int_equal(
-            reports(sound_path, deep ? 13 : 13 + 988,
-                    deep ? "more than 64 groups within each other" : "a group has more than 1000 settings"),
-            1);
+        assert_int_equal(reports(sound_path, deep ? 13 : 13 + 988,
+                                 deep ? "more than 64 nested groups" : "a group has more than 1000 settings"),
+                         1);
     }
 }
 

@@ -64,7 +64,7 @@ static const struct {
     {"\"implementation\":\"other.cu\",\"entry\":\"other\"", "job.cfg --implementation other.cu --entry other", NULL},
     {"\"set\":{\"MODE\":\"compile_crash\"}", NULL, "killed by signal"},
     {"\"counters\":false", "job.cfg --no-counters", NULL},
-    {"\"set\":{\"MODE\":\"other_word\"}", NULL, "the GPU worker answers 'excellent'"},
+    {"\"set\":{\"MODE\":\"other_word\"}", NULL, "the GPU worker answered 'excellent'"},
     {"\"set\":{\"MODE\":\"restart\"}", "job.cfg --set MODE=restart", NULL},
     {"\"set\":{\"MODE\":\"flood\"}", "job.cfg --set MODE=flood", NULL},
     {"\"set\":{\"X\":2,\"MODE\":\"good\"}", "job.cfg --set X=2,MODE=good", NULL},
@@ -398,7 +398,7 @@ TEST(the_server_takes_no_other_options)
 {
     char *folder = make_folder("serve_options");
     struct e2e_result r = e2e_ended(2, e2e_in(folder, "$BIN/sweetspot judge --serve --entry x"));
-    assert_contains(r.err, "--serve takes no other options than --device and --cache");
+    assert_contains(r.err, "--serve accepts no options other than --device and --cache");
     r = e2e_ended(2, e2e_in(folder, "$BIN/sweetspot judge"));
     assert_contains(r.err, "JOB is missing");
     r = e2e_ended(2, e2e_in(folder, "$BIN/sweetspot judge -"));

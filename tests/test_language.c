@@ -103,7 +103,7 @@ TEST_WITH(decimals_are_macros_as_short_as_they_can_be_and_in_numerical_order, se
     assert_int_equal(job_load(job.job, &j, &mistakes), -1);
     assert_string_equal(
         mistakes.list[0].text,
-        "'UNROLL_K' has decimals for values, and expressions are of integers at column 1: 'UNROLL_K > 0'");
+        "'UNROLL_K' has decimal values, but expressions work only on integers at column 1: 'UNROLL_K > 0'");
     assert_int_equal(mistakes.list[0].line, 9);
     mistakes_release(&mistakes);
 }

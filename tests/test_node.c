@@ -233,11 +233,11 @@ TEST(files_have_their_name_when_their_content_is_right)
     } cases[] = {
         {"files/ab/x.cubin", "abc", NULL, 3},
         {"trees/1/a/b/x.h", "abc", NULL, 3},
-        {"files/ab/y", "abd", "did not arrive as it was sent", 3},
+        {"files/ab/y", "abd", "was changed on its way", 3},
         {"files/../../y", "abc", "outside of the cache", 3},
         {"/etc/y", "abc", "outside of the cache", 3},
         {"files/..", "abc", "outside of the cache", 3},
-        {"files/z", "abcd", "bytes of no file", 3},
+        {"files/z", "abcd", "bytes that belong to no file", 3},
         {"files/z", "abc", "without size or hash", -1},
     };
     struct agent a = start("--private");
@@ -343,7 +343,7 @@ TEST(greetings_of_others_are_refused_with_what_they_are)
     const struct {
         const char *line, *message;
     } cases[] = {
-        {NODE_GREETING "2 {}", "node gpu07 speaks version 2 of the protocol, this program speaks version 1"},
+        {NODE_GREETING "2 {}", "node gpu07 uses version 2 of the protocol, this program uses version 1"},
         {NODE_GREETING "1 {\"version\":\"0.0\",\"program\":\"abcdefghij\"}",
          "node gpu07 runs sweetspot 0.0 (program abcdefgh), this is sweetspot " SWEETSPOT_VERSION " (program "},
         {NODE_GREETING "1 nonsense", "node gpu07"},

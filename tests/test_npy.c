@@ -126,7 +126,7 @@ TEST(what_cannot_be_read_is_refused_with_the_file_s_name)
     static const struct {
         const char *descr, *shape, *says;
     } table[] = {
-        {"'<f8'", "(3,)", "cut off"},        {"'>f8'", "(2,)", "big-endian"},
+        {"'<f8'", "(3,)", "truncated"},      {"'>f8'", "(2,)", "big-endian"},
         {"'<c16'", "(1,)", "not supported"}, {"[('a', '<f8')]", "(2,)", "not supported"},
         {"'", "(2,)", "not supported"},      {"'<", "(2,)", "not supported"},
         {"'<f'", "(2,)", "not supported"},   {"'<f4294967300'", "(2,)", "not supported"},
@@ -216,7 +216,7 @@ TEST(bytes_are_the_bits_of_fp8)
         assert_true(npy_value(&npy, 0, ELEMENT_E4M3) == 1 && npy_value(&npy, 1, ELEMENT_E4M3) == -448);
         if (i == 1) {
             assert_int_equal(npy_check(&npy, path, ELEMENT_F32, &err), -1);
-            assert_contains(err.message, "bytes without a type, which are read as FP8 alone, not as f32");
+            assert_contains(err.message, "bytes without a type, which can only be read as FP8, not as f32");
         }
         npy_release(&npy);
     }

@@ -223,7 +223,7 @@ TEST(cub_is_built_for_the_shipped_jobs)
     struct e2e_result r = e2e_in(folder, "mkdir cache; $BIN/sweetspot-compile <requests; SWEETSPOT_NVCC=none "
                                          "$BIN/sweetspot-compile <requests");
     assert_contains(r.out, "\"status\":\"ok\"", ".so\"", "\"cached\":false", "\"status\":\"environment\"",
-                    "'none --version' does not say");
+                    "'none --version' does not report");
 }
 
 // The test runner hides nvcc; this makes it available.

@@ -250,7 +250,7 @@ TEST(a_command_says_once_for_each_kind_what_it_is_today_also_of_an_included_file
     struct e2e_result r = e2e_passed(e2e_in(folder, "$BIN/sweetspot header --hash job.cfg"));
     assert_contains(r.err, "part.inc:2: note: 'restore = true' is written 'direction = \"restored\"' now\n");
     assert_contains(r.err, "job.cfg:7: note: 'search = { strategy = ...; }' is written 'strategy = ...' now\n"
-                           "sweetspot: `sweetspot check --rewrite job.cfg` prints the job in today's form\n");
+                           "sweetspot: `sweetspot check --rewrite job.cfg` prints the job in the current form\n");
     assert_null(strstr(strstr(r.err, "'restore") + 1, "'restore"));
     r = e2e_passed(e2e_in(folder, "$BIN/sweetspot check --rewrite job.cfg part.inc >new && tail -n 3 new"));
     assert_contains(r.out, "strategy = \"random\"; /* kept */\n\narguments = (");

@@ -105,7 +105,7 @@ TEST(an_agent_that_freezes_is_lost_and_the_others_go_on)
                     "--pool $at/nodes.cfg & tuner=$!\n"
                     "measured 1; kill -STOP $(pgrep -P $tuner -f sweetspot-node | head -1); wait $tuner");
     expect_done(&r, folder);
-    assert_contains(r.err, "nothing was heard of it for ");
+    assert_contains(r.err, "nothing was received from it for ");
 }
 
 TEST(nodes_join_and_leave_with_the_file_that_lists_them)
@@ -169,7 +169,7 @@ TEST(nodes_that_talk_without_end_keep_nobody_from_working_and_fill_no_log)
               "  { name = \"loud\"; command = \"sh -c 'yes >&2 & exec \\\"$@\\\"' x\"; gpus = 1; cores = 1; } );\n");
     struct e2e_result r = RUN(folder, TUNE "--pool $at/nodes.cfg; echo size; wc -c <$at/job.log");
     expect_all(folder);
-    assert_contains(r.err, "node banner is disabled: it sends text without end in place of the agent's greeting");
+    assert_contains(r.err, "node banner is disabled: it sends endless text instead of the agent's greeting");
     assert_contains(r.out, "size\n");
     assert_in_range(atol(strstr(r.out, "size\n") + 5), 1000, 16 << 20);
 }

@@ -156,7 +156,7 @@ TEST(other_drivers_models_and_toolkits_are_named_and_the_rest_is_used)
     assert_contains(
         r.err, "driver gpu 0 is disabled: it is a Fake GPU with driver 9.9.9, the run is on Fake GPU with driver 1.2.3",
         "model gpu 0 is disabled: it is a Other with driver 1.2.3",
-        "node toolkit does not compile: it has fake-2.0, the run has fake 1.0");
+        "node toolkit is not used to compile: it has fake-2.0, the run has fake 1.0");
     assert_null(strstr(r.err, "toolkit gpu 0 is disabled"));
     assert_contains(r.err, "twin gpu 0 is disabled: it is the same GPU as toolkit gpu 0 (GPU-4)");
 }
@@ -177,7 +177,7 @@ TEST(the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile)
     assert_contains(r.err, "no usable GPU: ");
     r = e2e_run(folder, "$BIN/sweetspot tune $DIR/job.cfg --gpu-model H100");
     assert_int_equal(r.status, EXIT_USAGE);
-    assert_contains(r.err, "--gpu-model goes with --pool");
+    assert_contains(r.err, "--gpu-model needs --pool");
 }
 
 // The compiler reports a full disk; then a real full file system, if one can be mounted.
@@ -218,7 +218,7 @@ TEST(a_final_whose_node_is_lost_is_decided_on_another)
                 "worker=$(sed -n 's/^waits //p' $at/measured | head -1)\n"
                 "kill -9 $(cut -d' ' -f4 /proc/$worker/stat); : >$at/go; wait $tuner; s=$?; cat $at/job.log; exit $s");
     expect_all(&r, folder);
-    assert_contains(r.out, "the final begins again on another GPU: rounds of two are not put together",
+    assert_contains(r.out, "the final starts again on another GPU: rounds of two GPUs are not combined",
                     "winner: trial");
 }
 

@@ -86,8 +86,7 @@ TEST(a_node_with_impossible_cores_is_refused)
     for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
         char *nodes = test_text("nodes = ( { name = \"only\"; gpus = 1; command = \"$BIN/lying_node cores %s\"; } );\n",
                                 cores[i]),
-             *message = test_text("no usable GPU: only: node only says that it has %s cores: 1 to 4096 are possible",
-                                  cores[i]),
+             *message = test_text("no usable GPU: only: node only reports %s cores: 1 to 4096 are possible", cores[i]),
              *folder = job_folder(nodes);
         struct e2e_result r = RUN(folder, "tune");
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d\n%s\n%s", cores[i], r.status, r.out, r.err);
@@ -100,10 +99,10 @@ TEST(a_node_that_sends_too_much_is_refused)
     static const struct {
         const char *lie, *message;
     } cases[] = {
-        {"have 70000", "it says that it has more than 65536 files"},
+        {"have 70000", "it reports more than 65536 files"},
         {"file 2000000000", "it sends a file of 2000000000 bytes"},
         {"files 5000", "it sends files that no answer names"},
-        {"frame 200000000", "what arrives is not of the protocol"},
+        {"frame 200000000", "the data received is not part of the protocol"},
         {"flood 300", "its workers write more than 256 MiB without the end of a line"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

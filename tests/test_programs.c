@@ -95,7 +95,7 @@ TEST(inputs_are_made_by_the_library_before_its_reference_sees_them)
 TEST(a_generator_that_does_not_repeat_itself_or_writes_too_far_is_named)
 {
     expect_of_library("\"function\":\"scale_reference\",\"generate\":\"make_other\"", 16,
-                      "'make_other' makes other values of x when it is called again with the same seed");
+                      "'make_other' makes different values for x when it is called again with the same seed");
     expect_of_library("\"function\":\"scale_reference\",\"generate\":\"make_wide\"", 20,
                       "'make_wide' wrote after the 16 columns of row 0 of x");
 }
@@ -282,7 +282,7 @@ TEST(a_command_that_fails_is_named_with_what_it_said)
         {"echo one; echo no such thing >&2; exit 3\n", "'sh ref.sh' failed with status 3:\\none\\nno such thing"},
         {"echo waiting; sleep 100 & sleep 100\n", "did not end within 0.7 s (reference.timeout):\\nwaiting"},
         {"kill -9 $$\n", "was ended by a signal (Killed)"},
-        {"true\n", "has ended, but there is no out/y.npy; it said nothing"},
+        {"true\n", "has ended, but there is no out/y.npy; it printed nothing"},
         {"cp ref.sh \"$1/out/y.npy\"\n", "y.npy' is not a .npy file"},
         {"cp two.npy \"$1/out/y.npy\"\n", "out/y.npy has the shape 2, but y has 1 x 16"},
         {"cp nan.npy \"$1/out/y.npy\"\n", "out/y.npy: element 3 is NaN"},

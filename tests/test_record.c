@@ -159,8 +159,8 @@ TEST(a_worker_of_another_version_is_refused)
     } cases[] = {
         {"{\"protocol\":2,\"compiler\":\"nvrtc\"}", ""},
         {"{\"status\":\"environment\",\"reason\":\"no CUDA driver\"}", ""}, // the reason is not the protocol
-        {"{\"compiler\":\"nvrtc\"}", "the worker speaks version 0 of the protocol and this program version 2: install"},
-        {"{\"status\":\"ok\",\"protocol\":7}", "the worker speaks version 7"},
+        {"{\"compiler\":\"nvrtc\"}", "the worker uses version 0 of the protocol, this program uses version 2: install"},
+        {"{\"status\":\"ok\",\"protocol\":7}", "the worker uses version 7"},
         {"{\"protocol\":\"1\"}", "'protocol' of the greeting is not an integer"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

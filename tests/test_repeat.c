@@ -131,7 +131,7 @@ TEST_WITH(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown)
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\", \"u\" ]", "not u");
     refused("{ buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = \"scratch\"; }",
             "{ surface = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = \"scratch\"; }",
-            "'t' is a texture or surface, which is a place of its own");
+            "'t' is a texture or surface, which has its own memory");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\", \"y\" ]", "cannot be exchanged with itself");
     refused("{ buffer = \"t\"; type = \"f32\"", "{ buffer = \"t\"; type = \"i32\"",
             "type, shape and ld must be the same");
@@ -143,7 +143,7 @@ TEST_WITH(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown)
             "the loops do not end"); // although nothing runs
     refused("repeat = \"STEP = M / 2; STEP > 0; STEP = STEP / 2\"; swap", "swap", "'swap' needs 'repeat'");
     refused("STEP = M / 2", "STEP = M / (M - M)", "division by zero");
-    refused("direction = \"scratch\"; }", "direction = \"inout\"; }", "buffer 't' holds data in the beginning");
+    refused("direction = \"scratch\"; }", "direction = \"inout\"; }", "buffer 't' holds data at the start");
     refused("direction = \"scratch\"; }",
             "direction = \"scratch\"; }, { buffer = \"p\"; type = \"u64\"; shape = [1]; fill = \"&t\"; }",
             "'t' cannot be exchanged, because 'p' holds its address");

@@ -204,7 +204,7 @@ TEST(stop_rules_end_a_run_and_the_reason_is_kept)
     struct e2e_result r =
         e2e_run(folder, TUNE " --until '95%% of ceiling'", folder, folder, folder, "c.db", 0, "random");
     assert_int_equal(r.status, 2);
-    assert_contains(r.err, "the search shall end at 95% of the ceiling, which is unknown: set the job's 'work'");
+    assert_contains(r.err, "the search is to end at 95% of the ceiling, which is unknown: set the job's 'work'");
     r = e2e_pass(
         folder,
         "$BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:tests/spaces/sgemm_2048_h200.json.gz --store "

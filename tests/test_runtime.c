@@ -158,7 +158,7 @@ TEST(mistakes_in_a_file_of_sizes_have_their_line)
     e2e_pass(folder, "test ! -e $DIR/job_shapes.cfg && seq 70 | sed 's/^/N=/' >$DIR/missed");
     assert_contains(scripted_tune(folder, "", "--shapes missed").err, "missed:65: more than 64 problems");
     assert_contains(scripted_tune(folder, "", "--shapes none").err, "cannot read 'none'");
-    assert_contains(scripted_tune(folder, "", "--shapes missed job.cfg").err, "--shapes goes with one job file");
+    assert_contains(scripted_tune(folder, "", "--shapes missed job.cfg").err, "--shapes works with one job file only");
     e2e_write(folder, "job_shapes.cfg", "name = \"mine\";\n");
     e2e_write(folder, "missed", "N=5\n");
     assert_contains(scripted_tune(folder, "", "--shapes missed").err,

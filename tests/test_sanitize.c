@@ -176,7 +176,7 @@ TEST(what_is_found_decides)
         {"sanitize_racecheck", "", "", "X=7", "warning: trial", "racecheck (warning): 1 error, 1 warning"},
         {"sanitize_racecheck", "", "", "X=7", "", "  racecheck (warning): 1 error, 1 warning: Error: Race reported"},
         {"sanitize_crash", "", "", "X=7", "", "memcheck: failed"},
-        {"sanitize_refused", "", "", "X=7", "", "failed: the worker says launch_error: scripted"},
+        {"sanitize_refused", "", "", "X=7", "", "failed: the worker reports launch_error: scripted"},
         {"sanitize_memcheck", "env SWEETSPOT_SANITIZER=none", "", "X=7", "", "winner"},
         {"sanitize_memcheck", "env SWEETSPOT_SANITIZER= CUDA_HOME= PATH=/nowhere", "", "X=7",
          "the winner is not run under compute-sanitizer: there is no compute-sanitizer", "winner"},

@@ -93,7 +93,7 @@ TEST(code_of_another_compiler_is_said_to_be_other_code)
     json_object_set_new(json_object_get(winner_of(shipped), "identity"), "job", json_string(job));
     e2e_write_json(folder, TUNED, shipped);
     r = e2e_passed(header(folder, "configs/transpose.cfg", "-o -"));
-    assert_contains(r.out, ": OTHER code than nvrtc 1.0 makes of the measured sources");
+    assert_contains(r.out, ": OTHER code than nvrtc 1.0 generates from the measured sources");
 }
 
 TEST(options_of_a_store_do_not_go_with_it)

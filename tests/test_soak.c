@@ -386,11 +386,12 @@ TEST(a_kernel_that_needs_zeros_is_told_what_to_write_in_the_job)
     static const struct {
         candidate *kernel;
         const char *said;
-    } needs[] = {
-        {counter_in_scratch, "'scratch' holds zeros before the launch: if it needs them, write fill = \"zero\""},
-        {adds_to_output, "'y' holds zeros before the launch: if it needs them, write direction = \"inout\""},
-        {off_by_one, NULL},
-        {right, NULL}}; // the cause was another state of the module, or other sizes
+    } needs[] = {{counter_in_scratch,
+                  "'scratch' holds zeros before the launch: if the kernel needs these zeros, write fill = \"zero\""},
+                 {adds_to_output,
+                  "'y' holds zeros before the launch: if the kernel needs these zeros, write direction = \"inout\""},
+                 {off_by_one, NULL},
+                 {right, NULL}}; // the cause was another state of the module, or other sizes
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         struct bench *b = malloc(sizeof *b);
         struct error reason = {"y[0] is 1"}, err = {""};

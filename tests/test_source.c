@@ -300,7 +300,7 @@ TEST(a_compiler_has_a_memory_limit_and_goes_on_after_it)
         add_request(folder, request);
     }
     json_t *list = answers(folder);
-    expect_answer(json_array_get(list, 0), "compile_error", "more memory than it may (compile.memory)", "");
+    expect_answer(json_array_get(list, 0), "compile_error", "exceeded its memory limit (compile.memory)", "");
     expect_answer(json_array_get(list, 1), "ok", "", "");
 }
 

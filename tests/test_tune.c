@@ -134,8 +134,8 @@ TEST(work_that_no_device_could_do_is_doubted_once_a_run_with_the_line)
     static const struct {
         const char *work, *part; // part: part of the warning; NULL: no warning
     } cases[] = {
-        {"work = { flops = \"N*1000000000\"; };\n", "job.cfg:7: 'work' says 1.024e+12 operations of problem N=1024"},
-        {"work = { bytes = \"N*1000000000\"; };\n", "job.cfg:7: 'work' says 1.024e+12 bytes of problem N=1024"},
+        {"work = { flops = \"N*1000000000\"; };\n", "job.cfg:7: 'work' gives 1.024e+12 operations for problem N=1024"},
+        {"work = { bytes = \"N*1000000000\"; };\n", "job.cfg:7: 'work' gives 1.024e+12 bytes for problem N=1024"},
         {"work = { flops = \"N*30000000\"; bytes = \"N*3900000\"; };\n", NULL}, // 3e13 and 4e12 a second
         {"", NULL},
     };
@@ -144,9 +144,9 @@ TEST(work_that_no_device_could_do_is_doubted_once_a_run_with_the_line)
              *text = test_text("%s%s", job, cases[i].work);
         e2e_write(folder, "job.cfg", text);
         struct e2e_result r = tune_to(0, folder, "", "--no-final");
-        const char *warning = strstr(r.err, "'work' says");
+        const char *warning = strstr(r.err, "'work' gives");
         if (cases[i].part) assert_contains(r.err, cases[i].part);
-        if (warning && (!cases[i].part || strstr(warning + 1, "'work' says"))) fail_msg("case %zu: %s", i, r.err);
+        if (warning && (!cases[i].part || strstr(warning + 1, "'work' gives"))) fail_msg("case %zu: %s", i, r.err);
     }
 }
 
@@ -175,8 +175,8 @@ TEST(the_final_is_on_other_data_than_the_search)
 TEST(a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner)
 {
     char *folder = job_folder("final_crash", "6, 7", "\"final_crash\", \"good\"");
-    assert_contains(tune_to(EXIT_NOTHING, folder, "", "").err, "and begins again",
-                    "has ended the GPU worker 3 times (the log says how), so no winner is decided");
+    assert_contains(tune_to(EXIT_NOTHING, folder, "", "").err, "which starts again",
+                    "ended 3 times during the final (see the log), so no winner is decided");
 }
 
 // The worker reports which candidate it runs next. A candidate that ends the worker is out, and another final decides
@@ -238,12 +238,12 @@ TEST(a_template_that_changes_ends_the_run_and_no_candidate_is_blamed)
 {
     char *folder = job_folder("changes", "1, 2", "\"source_changed\"");
     struct e2e_result r = tune_to(EXIT_USAGE, folder, "", "");
-    assert_contains(r.err, "x.cu' has changed meanwhile");
+    assert_contains(r.err, "x.cu' has changed during the run");
     for (int status = 0; status < STATUS_COUNT; status++)
         assert_int_equal(stored_count(folder, (enum trial_status)status), 0);
     r = e2e_run(folder, SWEETSPOT "profile $DIR/job.cfg --cache $DIR/cache --trial X=1,MODE=source_changed");
     assert_int_equal(r.status, EXIT_NOTHING);
-    assert_contains(r.err, "x.cu' has changed meanwhile");
+    assert_contains(r.err, "x.cu' has changed during the run");
 }
 
 TEST(every_gpu_of_a_long_list_gets_its_worker)
@@ -318,8 +318,8 @@ TEST(impossible_answers_to_other_requests_end_the_worker)
         int status;
         const char *says; // in the log, or on stderr if there is no log yet
     } cases[] = {
-        {"hello {\"protocol\":7}", 3, "fake_worker: the worker speaks version 7 of the protocol and this program"},
-        {"hello {\"device\":{\"warp_size\":0}}", 3, "the GPU worker says of its device that 'warp_size' is 0"},
+        {"hello {\"protocol\":7}", 3, "fake_worker: the worker uses version 7 of the protocol, this program"},
+        {"hello {\"device\":{\"warp_size\":0}}", 3, "the GPU worker reports that its device's 'warp_size' is 0"},
         {"job {\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"problem\":0,\"time\":-1}]}]}", 3,
          "its answer to 'job': 'time' of a problem is -1"},
         {"compile {\"seconds\":-1}", 3, "its answer to 'compile': 'seconds' of the answer is -1"},
@@ -327,7 +327,7 @@ TEST(impossible_answers_to_other_requests_end_the_worker)
         {"ceilings {\"bytes_per_second\":-1}", 0, "its answer to 'ceilings': 'bytes_per_second' is -1"},
         {"ceilings {\"lasting\":{\"x\":{\"first\":1e308}}}", 0, "its answer to 'ceilings': 'first' is 1e+308"},
         {"count {\"wall\":-1}", 0, "its answer to 'count': 'wall' of the answer is -1"},
-        {"count {\"trials\":[{\"trial\":99}]}", 0, "its answer to 'count': it tells of the trial 99"},
+        {"count {\"trials\":[{\"trial\":99}]}", 0, "its answer to 'count': it reports on trial 99"},
         {"count {\"trials\":[{\"trial\":1,\"counters\":[{\"problem\":64,\"stage\":0,\"values\":[]}]}]}", 0,
          "its answer to 'count': 'problem' of a stage is 64, outside 0 to 63"},
         {"count {\"trials\":[{\"trial\":1,\"counters\":[{\"problem\":0,\"stage\":0,\"values\":[\"x\"]}]}]}", 0,

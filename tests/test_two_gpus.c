@@ -251,7 +251,7 @@ TEST(more_workers_than_files_are_usually_allowed_can_be_used)
     struct e2e_result r = e2e_run(folder, "at=$PWD/$DIR; ulimit -n 40\n" TUNE
                                           "--device 0,1,2,3,4,5,6,7,8,9,10,11 --no-checks --no-final -n 500");
     assert_int_not_equal(r.status, 0);
-    assert_contains(r.err, "cannot create a pipe: Too many open files; `ulimit -n` says how many are allowed");
+    assert_contains(r.err, "cannot create a pipe: Too many open files; `ulimit -n` shows how many are allowed");
 }
 
 TEST(gpus_that_are_alike_are_left_alone_and_the_run_says_what_it_used)

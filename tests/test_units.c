@@ -129,9 +129,9 @@ TEST(the_floor_is_unknown_rather_than_wrong)
         if (!same) fail_msg("%s: %g, not %g", cases[i].work, w.floor, cases[i].floor);
     }
     char *words = test_owned(work_ceiling_text(ceilings, &execution_units[UNIT_TENSOR_BF16]));
-    assert_string_equal(words, "wgmma bf16 700 TFLOP/s, at 1400 MHz, the clock that lasts");
+    assert_string_equal(words, "wgmma bf16 700 TFLOP/s, at 1400 MHz, the sustained clock");
     words = test_owned(work_ceiling_text(ceilings, &execution_units[UNIT_MMA_BF16])); // measured by an older version
-    assert_string_equal(words, "mma bf16 600 TFLOP/s, for some milliseconds only");
+    assert_string_equal(words, "mma bf16 600 TFLOP/s, only for some milliseconds");
     assert_string_equal(test_owned(work_ceiling_text(ceilings, &execution_units[UNIT_DPX])), "");
 }
 

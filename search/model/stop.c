@@ -101,7 +101,7 @@ const char *search_end_text(enum search_end end)
         [SEARCH_EVALUATIONS_USED] = "evaluations are used up",
         [SEARCH_EXHAUSTED] = "the strategy has nothing more to propose",
         [SEARCH_NO_PROPOSALS] = "no proposals",
-        [SEARCH_NOT_WANTED] = "no search was wanted",
+        [SEARCH_NOT_WANTED] = "no search was requested",
     };
     return texts[end];
 }

@@ -83,12 +83,17 @@ static const char *foreign_at(const char *text, size_t where)
     return "";
 }
 
-static int fail_at(struct parser *p, size_t where, const char *what)
+// `hint`: how to correct it, or "".
+static int fail_with_hint(struct parser *p, size_t where, const char *what, const char *hint)
 {
-    const char *ours = foreign_at(p->text, where);
-    if (!p->failed) error_set(p->err, "%s%s%s at column %zu: '%s'", what, *ours ? "; " : "", ours, where + 1, p->text);
+    if (!p->failed) error_set(p->err, "%s at column %zu: '%s'%s%s", what, where + 1, p->text, *hint ? "; " : "", hint);
     p->failed = true;
     return -1;
+}
+
+static int fail_at(struct parser *p, size_t where, const char *what)
+{
+    return fail_with_hint(p, where, what, foreign_at(p->text, where));
 }
 
 static void next_token(struct parser *p)
@@ -134,8 +139,8 @@ static void next_token(struct parser *p)
         p->sign[length] = 0;
         p->at += length;
         if (length == 1 && !strchr("+-*/%&|^~!<>?:(),", ch))
-            fail_at(p, p->start,
-                    ch == '\'' ? "a text stands in double quotes, \\\"a\\\" in a job file" : "unexpected character");
+            ch == '\'' ? fail_with_hint(p, p->start, "a string needs double quotes", "write \\\"a\\\" in a job file")
+                       : fail_at(p, p->start, "unexpected character");
     }
 }
 
@@ -216,11 +221,10 @@ static int parse_call(struct parser *p, const char *name, size_t length, size_t 
 
 static int unknown_name(struct parser *p, const char *name)
 {
-    const char *nearest = *foreign_at(p->text, p->start) ? NULL : symbols_nearest(p->expr->symbols, name);
-    autofree char *what = nearest ? text_format("unknown name '%s'; did you mean '%s'?", name, nearest)
-                                  : text_format("unknown name '%s'", name);
-    fail_at(p, p->start, what);
-    return -1;
+    const char *ours = foreign_at(p->text, p->start), *nearest = *ours ? NULL : symbols_nearest(p->expr->symbols, name);
+    autofree char *what = text_format("unknown name '%s'", name),
+                  *hint = nearest ? text_format("did you mean '%s'?", nearest) : text_copy(ours);
+    return fail_with_hint(p, p->start, what, hint);
 }
 
 // Adds a node for the current token.
@@ -249,7 +253,7 @@ static int parse_name(struct parser *p)
     int slot = symbols_find(p->expr->symbols, copy);
     if (slot >= 0 && symbols_type(p->expr->symbols, slot) == EXPR_REAL) {
         char what[400];
-        snprintf(what, sizeof what, "'%s' has decimals for values, and expressions are of integers", copy);
+        snprintf(what, sizeof what, "'%s' has decimal values, but expressions work only on integers", copy);
         return fail_at(p, column, what);
     }
     if (slot >= 0) return add_leaf(p, OP_NAME, slot, 0);
@@ -337,7 +341,7 @@ static int parse_binary(struct parser *p, int level)
         size_t column = p->start;
         // C would compare the first comparison's 0 or 1 with the third value, which is never meant.
         if (found == COMPARISON_LEVEL && compared)
-            return fail_at(p, column, "comparisons do not chain (write 'a < b && b < c')");
+            return fail_with_hint(p, column, "comparisons do not chain", "write 'a < b && b < c'");
         compared = found == COMPARISON_LEVEL;
         next_token(p);
         int right = parse_binary(p, found + 1);

@@ -91,8 +91,8 @@ static int check_values(struct space *s, const char *name, enum parameter_kind k
         const char *text = symbols_text(s->symbols, values[i]);
         if (text && text_next_item(text, NULL))
             return error_set(err,
-                             "parameter '%s' has the value '%s', which a configuration's text, "
-                             "NAME=VALUE,NAME=VALUE, could not be told apart from two parameters",
+                             "parameter '%s' has the value '%s', which would look like another parameter in "
+                             "NAME=VALUE,NAME=VALUE, the text of a configuration",
                              name, text);
     }
     return 0;

@@ -174,7 +174,7 @@ static void default_release(struct strategy_state *s)
 
 const struct strategy_class strategy_default = {
     .name = "default",
-    .summary = "Bayesian optimisation; what to use unless you know better",
+    .summary = "Bayesian optimisation; use it unless you know better",
     .state_size = sizeof(struct default_search),
     .init = default_init,
     .ask = default_ask,

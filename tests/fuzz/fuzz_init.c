@@ -37,7 +37,7 @@ static void check_draft(const struct cuda_file *file, const struct cuda_kernel *
     FUZZ_CHECK(!failed || mistakes.count, "refused without a mistake");
     for (size_t i = 0; i < mistakes.count; i++)
         FUZZ_CHECK(answers ? strncmp(mistakes.list[i].text, "syntax error", 12) != 0
-                           : strstr(mistakes.list[i].text, "is left to fill in") != NULL,
+                           : strstr(mistakes.list[i].text, "still has to be filled in") != NULL,
                    "line %d: %s", mistakes.list[i].line, mistakes.list[i].text);
     mistakes_release(&mistakes);
     job_free(job);

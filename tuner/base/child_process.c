@@ -140,7 +140,7 @@ int child_start(struct child *c, char *const argv[], const char *folder, bool al
         return error_set(err, "cannot run '%s': %s", argv[0], strerror(errno));
     if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC) || !leaves_spare(errors[1])) {
         error_set(err, "cannot create a pipe: %s%s", strerror(errno),
-                  errno == EMFILE ? "; `ulimit -n` says how many are allowed" : "");
+                  errno == EMFILE ? "; `ulimit -n` shows how many are allowed" : "");
         goto fail;
     }
     if (alone) marks++;
@@ -240,8 +240,7 @@ static void end_line(struct child_output *w, child_output_visitor *visit, void *
 void child_output_take(struct child_output *w, const char *bytes, size_t size, child_output_visitor *visit, void *user)
 {
     for (size_t i = 0; i < size; i++) {
-        if (++w->heard == CHILD_OUTPUT_MOST && visit)
-            visit(user, "(it says more than 256 KiB: the rest is not logged)");
+        if (++w->heard == CHILD_OUTPUT_MOST && visit) visit(user, "(output beyond 256 KiB is not logged)");
         if (bytes[i] == '\n')
             end_line(w, visit, user);
         else if (bytes[i] != '\r' && w->size < sizeof w->line - 1)

@@ -13,10 +13,10 @@ const char *elf_open(struct elf_file *e, const void *bytes, size_t size)
     if (!h->e_shnum) return NULL;
     if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shoff > size ||
         h->e_shnum > (size - h->e_shoff) / sizeof(Elf64_Shdr) || h->e_shstrndx >= h->e_shnum)
-        return "is cut off";
+        return "is truncated";
     Elf64_Shdr s;
     for (size_t i = 0; elf_section(e, i, &s); i++)
-        if (s.sh_type != SHT_NOBITS && (s.sh_offset > size || s.sh_size > size - s.sh_offset)) return "is cut off";
+        if (s.sh_type != SHT_NOBITS && (s.sh_offset > size || s.sh_size > size - s.sh_offset)) return "is truncated";
     elf_section(e, h->e_shstrndx, &e->names);
     return NULL;
 }
@@ -93,7 +93,7 @@ const char *shared_library_read(struct shared_library *l, const char *path)
     if (memcmp(e.head.e_ident, ELFMAG, SELFMAG) != 0) return "is not a shared library";
     if (!same_machine(&e.head)) return "is a library for another kind of machine";
     if (e.head.e_type != ET_DYN) return "is not a shared library: link it with -shared";
-    if (wrong) return "is cut off";
+    if (wrong) return "is truncated";
     for (size_t i = 0; elf_section(&e, i, &table); i++) {
         for (size_t k = 0; table.sh_type == SHT_DYNSYM && elf_symbol(&e, &table, k, &symbol, &name); k++) {
             unsigned type = ELF64_ST_TYPE(symbol.st_info);

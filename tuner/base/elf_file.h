@@ -12,7 +12,7 @@ struct elf_file {
     Elf64_Shdr names; // the section with the names of all sections
 };
 
-// NULL, or what is wrong with the file: "is not a 64-bit ELF file" or "is cut off". The ELF header in the struct is
+// NULL, or what is wrong with the file: "is not a 64-bit ELF file" or "is truncated". The ELF header in the struct is
 // zero unless the file begins like an ELF file.
 const char *elf_open(struct elf_file *, const void *bytes, size_t size);
 // False: there is no such section.

@@ -2,9 +2,9 @@
 #include "tuner/base/execution_unit.h"
 
 enum { ANY = 0, AMPERE = 80, ADA = 89, HOPPER = 90, ALL_LATER = 9999 };
-#define FMA(word) "16 independent chains of " word " multiply-adds a thread; the fastest of 10 launches"
-#define MMA(shape) "mma.sync " shape " on registers of random data, 8 accumulators a warp"
-#define WGMMA(shape) "wgmma " shape " on shared memory with random data, two warpgroups a multiprocessor"
+#define FMA(word) "16 independent chains of " word " multiply-adds per thread; the fastest of 10 launches"
+#define MMA(shape) "mma.sync " shape " on registers of random data, 8 accumulators per warp"
+#define WGMMA(shape) "wgmma " shape " on shared memory with random data, two warpgroups per multiprocessor"
 #define CHAINS(word) "16 chains of " word " a thread; the fastest of 10 launches"
 // arithmetic, lasts
 #define MEMORY false, false
@@ -15,7 +15,7 @@ enum { ANY = 0, AMPERE = 80, ADA = 89, HOPPER = 90, ALL_LATER = 9999 };
     [UNIT_##id] = {name, unit, key, {0}, from, to, PEAK_##peak, kind, macro, how, gloss}
 #define EITHER(id, name, unit, peak, mma, wgmma) \
     [UNIT_##id] = {"tensor " name, unit, NULL, {UNIT_##mma, UNIT_##wgmma}, AMPERE, ALL_LATER, PEAK_##peak, TENSOR, \
-                   NULL, "as wgmma where the device has it, else as mma.sync", "products of " name " on tensor cores"}
+                   NULL, "by wgmma where available, otherwise by mma.sync", "products of " name " on tensor cores"}
 
 const struct execution_unit execution_units[UNIT_COUNT] = {
     PIPE(FP32, "fp32 fma", "FLOP", "flops_per_second", ANY, ALL_LATER, FP32, ARITHMETIC, NULL,
@@ -58,9 +58,9 @@ const struct execution_unit execution_units[UNIT_COUNT] = {
     PIPE(COPY, "memory copy", "B", "copy_bytes_per_second", ANY, ALL_LATER, MEMORY, MEMORY, NULL,
          "up to 1 GiB copied, bytes read and written counted; the fastest of 10 launches", "copying device memory"),
     PIPE(L2, "l2", "B", "l2_bytes_per_second", ANY, ALL_LATER, CHIP, MEMORY, NULL,
-         "a quarter of the L2 read again and again, past the L1", "reading the L2"),
+         "a quarter of the L2, read repeatedly, bypassing the L1", "reading the L2"),
     PIPE(SHARED, "shared memory", "B", "shared_bytes_per_second", ANY, ALL_LATER, NONE, MEMORY, NULL,
-         "16 bytes a thread and access, without bank conflicts", "reading shared memory"),
+         "16 bytes per thread and access, without bank conflicts", "reading shared memory"),
     EITHER(TENSOR_BF16, "bf16", "FLOP", HALF, MMA_BF16, WGMMA_BF16),
     EITHER(TENSOR_F16, "f16", "FLOP", HALF, MMA_F16, WGMMA_F16),
     EITHER(TENSOR_TF32, "tf32", "FLOP", TF32, MMA_TF32, WGMMA_TF32),

@@ -17,7 +17,7 @@ static const char *reason(gzFile file, int saved)
 {
     int code = Z_OK;
     const char *text = gzerror(file, &code);
-    if (code == Z_BUF_ERROR) return "the file is cut off";
+    if (code == Z_BUF_ERROR) return "the file is truncated";
     if (code == Z_ERRNO || code == Z_OK || !text || !*text) return strerror(saved);
     return text;
 }

@@ -24,7 +24,8 @@ int image_check(const struct image_layout *image, const struct image_limits *lim
                                                          : limits->array[image->rank - 1];
     for (int i = 0; i < image->rank && i < IMAGE_DIMENSIONS; i++)
         if (image->size[i] < 1 || image->size[i] > most[i])
-            return error_set(err, "its %s is %" PRId64 "; the device takes 1 to %" PRId64 " for a %s of %d dimension%s",
+            return error_set(err,
+                             "its %s is %" PRId64 "; the device accepts 1 to %" PRId64 " for a %s of %d dimension%s",
                              names[i], image->size[i], most[i],
                              image->memory != IMAGE_ARRAY ? "texture over the buffer's own memory"
                              : image->surface             ? "surface"

@@ -30,11 +30,11 @@
     x(CHOICE, SHARED, cold, "cache", 1, 0, 1, "the L2 before each launch: empty, or as the last launch left it") \
     x(INTEGER, SHARED, warmup, "warmup", 2, 0, 10000, "launches before the first sample") \
     x(INTEGER, SHARED, min_samples, "min_samples", 7, 3, 100000, \
-      "samples of a candidate that may be near the best; others end after three") \
+      "samples of a candidate that may be near the best; other candidates get only three") \
     x(INTEGER, SHARED, max_samples, "max_samples", 100, 3, 100000, \
       "largest number of samples of a candidate, at least `min_samples`") \
     x(NUMBER, FIXED, precision, "precision", 0.01, 1e-5, 1, \
-      "enough when the 95% interval of the median is this narrow (half of its width, relative)") \
+      "sampling ends when half the width of the median's 95% interval is at most this share of the median") \
     x(DURATION, SHARED, max_time, "max_time", 0.5, 0, INFINITY, \
       "longest time for the samples of one problem, even if the interval is still wide") \
     x(DURATION, SHARED, graph_below, "graph_below", 20e-6, 0, INFINITY, \
@@ -50,9 +50,9 @@
     x(INTEGER, JOB, final_candidates, "candidates", 12, 1, FINAL_CANDIDATES_MAX, \
       "largest number of candidates that take part") \
     x(INTEGER, JOB, final_rounds, "rounds", 40, 5, FINAL_ROUNDS_MAX, \
-      "number of rounds that are planned; in each, every entry runs once") \
+      "number of planned rounds; every entry runs once per round") \
     x(INTEGER, JOB, final_processes, "processes", 3, 1, FINAL_PROCESSES_MAX, \
-      "number of GPU workers that share the rounds at most, one after another")
+      "largest number of GPU workers that share the rounds, one after another")
 // clang-format on
 
 #define SETTING_MEMBER_BOOL(member) bool member;

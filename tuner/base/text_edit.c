@@ -22,7 +22,7 @@ int text_edit_apply(const struct text_edit *e, char **text, struct error *err)
         const char *more = e->find[line] ? ".." : "";
         free(out.text);
         if (!count) return error_set(err, "'%.*s'%s is not in '%s'", line, e->find, more, e->file);
-        return error_set(err, "'%.*s'%s stands %" PRId64 " times in '%s'; 'count' is %" PRId64, line, e->find, more,
+        return error_set(err, "'%.*s'%s occurs %" PRId64 " times in '%s'; 'count' is %" PRId64, line, e->find, more,
                          count, e->file, e->count);
     }
     free(*text);

@@ -35,7 +35,7 @@ int units_count(const void *image, size_t size, struct error *err)
 {
     struct units_head head;
     if (size < sizeof mark || memcmp(image, mark, sizeof mark) != 0) return 1;
-    if (size < sizeof head) return error_set(err, "the file of units is cut off");
+    if (size < sizeof head) return error_set(err, "the file of units is truncated");
     memcpy(&head, image, sizeof head);
     if (!head.count || head.count > UNITS_MAX) return error_set(err, "the file of units is damaged");
     for (size_t i = 0; i < head.count; i++)

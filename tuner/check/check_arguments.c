@@ -21,7 +21,7 @@ static const char *element_for(const struct kernel_type *type)
 static char *advice(const struct kernel_parameter *p)
 {
     const char *word = p->vector ? p->vector->name : element_for(p->type);
-    if (!word && !p->type && !p->pointer) return text_copy(": describe it by 'members'");
+    if (!word && !p->type && !p->pointer) return text_copy(": describe it with 'members'");
     return word ? text_format(": write type = \"%s\"", word) : text_copy("");
 }
 
@@ -86,7 +86,7 @@ static void check_struct(const struct given_argument *g, const struct argument *
         add(g, m, "%s of %zu bytes, but '%s' has %zu: %s", p->vector ? g->takes : "a type", p->bytes, a->name, a->bytes,
             layout);
     else if (p->vector && !same_lanes(a, p->vector))
-        add(g, m, "%s, but the numbers of '%s' are others, %s: write type = \"%s\"", g->takes, a->name, layout,
+        add(g, m, "%s, but the numbers of '%s' are of another type, %s: write type = \"%s\"", g->takes, a->name, layout,
             p->vector->name);
 }
 
@@ -122,7 +122,7 @@ static void check_object(const struct given_argument *g, const struct argument *
 {
     bool texture = a->view == VIEW_TEXTURE;
     if (p->pointer || p->bytes != sizeof(uint64_t) || (p->type && p->type->kind != 'u'))
-        add(g, &g->check->mistakes, "%s, but the job gives a %s of '%s', which a kernel has as %s", g->takes,
+        add(g, &g->check->mistakes, "%s, but the job gives a %s of '%s', which a kernel declares as %s", g->takes,
             texture ? "texture" : "surface", a->name, texture ? "cudaTextureObject_t" : "cudaSurfaceObject_t");
 }
 
@@ -215,8 +215,8 @@ static void explain_entry(struct check *c, const struct launch *l, const struct 
                   kernel->path, kernel->line, base);
     } else if (kernel && count > 1 && !strchr(s->entry, '<')) {
         check_add(m, l->entry,
-                  "there are %zu kernels '%s' (%s:%d is the last one), and 'entry' does not say which: "
-                  "give it a name of its own",
+                  "there are %zu kernels '%s' (%s:%d is the last one), and 'entry' does not say which one is meant: "
+                  "give it a unique name",
                   count, base, kernel->path, kernel->line);
     } else if (kernel) {
         check_add(m, l->entry, "the compiler does not know '%s' (%s:%d): %s", s->entry, kernel->path, kernel->line,
@@ -226,7 +226,7 @@ static void explain_entry(struct check *c, const struct launch *l, const struct 
                   unmangled, unmangled);
     } else if (!listed) {
         check_add(m, l->entry, "there is no kernel '%s': the source has no __global__ function%s%s", s->entry,
-                  all->kernel_count ? " under a name of its own, but compiled code has " : "",
+                  all->kernel_count ? " with a literal name, but compiled code has " : "",
                   all->kernel_count ? all->kernels[0] : "");
     } else {
         autofree char *text = text_unknown("kernel", base, names);

@@ -50,8 +50,8 @@ static void check_constant(struct check *c, struct location at, const struct buf
                   variable->bytes);
     else if (bytes && bytes < variable->bytes)
         check_add(&c->doubts, at,
-                  "constant '%s' has %zu bytes, but the source's variable %zu: the rest of it keeps what the source "
-                  "gives it",
+                  "constant '%s' has %zu bytes, but the source's variable %zu: the rest keeps its initial value from "
+                  "the source",
                   b->name, bytes, variable->bytes);
     if (variable->constant && b->direction != DIRECTION_IN)
         check_add(&c->mistakes, at,
@@ -69,7 +69,7 @@ void check_constants(struct check *c, const uint16_t *config, const struct signa
     for (size_t i = 0; i < all->variable_count; i++) total += all->variables[i].constant ? all->variables[i].bytes : 0;
     if (total > CONSTANT_MEMORY)
         check_add(&c->mistakes, job_location(job, config ? "kernel.template" : "reference.template"),
-                  "the __constant__ variables of the source have %zu bytes; a device has %d", total, CONSTANT_MEMORY);
+                  "the __constant__ variables of the source take %zu bytes; a device has %d", total, CONSTANT_MEMORY);
     // The job's first buffers are the constants, in the same order.
     for (size_t i = 0; i < job->buffer_count && job->buffers[i].symbol; i++) {
         const struct buffer *b = &job->buffers[i];

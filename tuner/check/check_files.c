@@ -23,8 +23,9 @@ static void check_values(struct check *c, struct location at, const char *path, 
         check_add(&c->doubts, at, "'%s' has floating-point numbers, which lose their fraction in buffer '%s' of %s",
                   path, b->name, element_name(b->type));
     if (npy.kind == 'V' && !npy_is_bits(&npy, b->type))
-        check_add(&c->mistakes, at, "'%s' has bytes without a type, which are read as FP8 alone, and buffer '%s' is %s",
-                  path, b->name, element_name(b->type));
+        check_add(&c->mistakes, at,
+                  "'%s' has bytes without a type, which can only be read as FP8, but buffer '%s' is %s", path, b->name,
+                  element_name(b->type));
     for (size_t p = 0; p < job->problem_count; p++) {
         struct operand o;
         if (job_problem_values(job, NULL, p, values, &err) || job_buffer_shape(b, values, &o, &err))

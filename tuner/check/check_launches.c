@@ -75,7 +75,7 @@ void check_launches(struct check *c)
     else if (failed)
         check_add(&c->doubts, place_of(c, first_stage, first.message),
                   "%" PRIu64 " of %" PRIu64 " configurations%s cannot be launched on sm_%" PRId64
-                  ", e.g. %s: %s; a constraint would leave them out",
+                  ", e.g. %s: %s; add a constraint that excludes them",
                   failed, looked, looked < size ? " looked at" : "", c->limits->compute, example, first.message);
     check_architecture(c);
 }

@@ -80,11 +80,13 @@ static void check_use(struct check *c, size_t parameter, bool defined_again)
     if (defined_again) return; // already reported
     if (mentioned(job, name, slot))
         check_add(&c->doubts, at,
-                  "parameter '%s' changes nothing but what is valid: neither the source nor a launch uses it", name);
+                  "parameter '%s' only affects which configurations are valid: neither the source nor a launch uses it",
+                  name);
     else if (s->missing || s->pastes)
         check_add(&c->doubts, at,
                   "parameter '%s' seems to change nothing: no launch uses it, and the source has no such word%s%s",
-                  name, s->missing ? " (not read: " : " (but ##, which makes words)", s->missing ? s->missing : "");
+                  name, s->missing ? " (not read: " : " (but it uses ##, which can form one)",
+                  s->missing ? s->missing : "");
     else
         check_add(&c->mistakes, at, "parameter '%s' changes nothing: neither the source nor a launch uses it", name);
 }
@@ -144,7 +146,8 @@ static void check_names(struct check *c, const char *what, const char *name, str
     for (size_t i = 0; i < c->template.file_count; i++) {
         int line = declaration_line(&c->template.files[i].file, name);
         if (!line) continue;
-        check_add(&c->doubts, at, "%s:%d declares '%s', but the macro%s%s puts its value there: rename one of them",
+        check_add(&c->doubts, at,
+                  "%s:%d declares '%s', but the macro%s%s replaces that name by its value: rename one of them",
                   c->template.files[i].path, line, name, strcmp(what, "macro") ? " of this " : "",
                   strcmp(what, "macro") ? what : "");
         return;

@@ -9,53 +9,52 @@ static const struct {
     const char *hint;
 } hints[] = {
     {{"cannot open source file \"cuda_runtime", NULL},
-     "NVRTC defines what cuda_runtime.h declares for kernels: leave the line out, or put it in '#ifndef "
-     "__CUDACC_RTC__'"},
+     "NVRTC defines what cuda_runtime.h declares for kernels: remove the line, or put it in '#ifndef __CUDACC_RTC__'"},
     {{"cannot open source file", NULL},
-     "NVRTC has no headers of the host's compiler but the usual ones of C (stdint.h, math.h, ...): put such lines in "
+     "of the host compiler's headers, NVRTC has only the usual ones of C (stdint.h, math.h, ...): put such lines in "
      "'#ifndef __CUDACC_RTC__', use <cuda/std/...>, name your own header's folder in kernel.include, or set "
      "kernel.compiler = \"nvcc\""},
     {{"\"main\"", NULL},
-     "NVRTC compiles device code alone: put main and other host code in '#ifndef __CUDACC_RTC__', or in another file"},
+     "NVRTC compiles only device code: put main and other host code in '#ifndef __CUDACC_RTC__', or in another file"},
     {{"identifier \"cuda", "undefined"},
-     "NVRTC compiles device code alone: put calls of the CUDA runtime in '#ifndef __CUDACC_RTC__', or in another file"},
+     "NVRTC compiles only device code: put calls of the CUDA runtime in '#ifndef __CUDACC_RTC__', or in another file"},
     {{"identifier \"printf\"", "undefined"}, "printf needs no header in NVRTC, but must be called from device code"},
     {{"namespace \"std\"", NULL},
-     "NVRTC has no standard library of the host's: include <cuda/std/...> and write cuda::std::"},
+     "NVRTC does not have the host's standard library: include <cuda/std/...> and write cuda::std::"},
     {{"identifier \"uint", "undefined"},
-     "NVRTC has no <cstdint> of the host's: include <cuda/std/cstdint>, or write unsigned int and so on"},
+     "NVRTC does not have the host's <cstdint>: include <cuda/std/cstdint>, or write unsigned int and so on"},
     {{"identifier \"int", "undefined"},
-     "NVRTC has no <cstdint> of the host's: include <cuda/std/cstdint>, or write int, long long and so on"},
-    {{"identifier \"INFINITY\"", NULL}, "NVRTC has no <cmath> of the host's: write __int_as_float(0x7f800000)"},
+     "NVRTC does not have the host's <cstdint>: include <cuda/std/cstdint>, or write int, long long and so on"},
+    {{"identifier \"INFINITY\"", NULL}, "NVRTC does not have the host's <cmath>: write __int_as_float(0x7f800000)"},
     {{"non-__global__ function", NULL},
      "an entry of the job names a function that is not a kernel: only a __global__ function can be launched"},
     {{"considered a host function", NULL},
-     "NVRTC takes functions without __device__ as the host's: write __device__, or add \"-default-device\" to "
+     "NVRTC treats functions without __device__ as host functions: write __device__, or add \"-default-device\" to "
      "kernel.options"},
     {{"calling a __host__ function", NULL},
-     "NVRTC takes functions without __device__ as the host's: write __device__, or add \"-default-device\" to "
+     "NVRTC treats functions without __device__ as host functions: write __device__, or add \"-default-device\" to "
      "kernel.options"},
     {{"uses too much shared data", NULL},
-     "static shared memory ends at 48 KiB: use dynamic shared memory (extern __shared__, launch.shared), or a "
+     "static shared memory is limited to 48 KiB: use dynamic shared memory (extern __shared__, launch.shared), or a "
      "constraint"},
     {{"texture is not a template", NULL},
-     "texture references are no longer part of CUDA: make it a cudaTextureObject_t argument of the kernel, and of the "
-     "job { texture = \"...\"; }"},
+     "texture references are no longer part of CUDA: make it a cudaTextureObject_t argument of the kernel, and in the "
+     "job an argument { texture = \"...\"; }"},
     {{"surface is not a template", NULL},
-     "surface references are no longer part of CUDA: make it a cudaSurfaceObject_t argument of the kernel, and of the "
-     "job { surface = \"...\"; }"},
+     "surface references are no longer part of CUDA: make it a cudaSurfaceObject_t argument of the kernel, and in the "
+     "job an argument { surface = \"...\"; }"},
     {{"too much global constant data", NULL},
-     "the constants of a source end at 64 KiB: make large tables __device__ variables, or buffers"},
+     "the constants of a source are limited to 64 KiB: make large tables __device__ variables, or buffers"},
     {{"has already been defined", NULL},
-     "a name is defined twice: an include guard (#pragma once) may be missing, or two kernels have one name"},
+     "a name is defined twice: an include guard (#pragma once) may be missing, or two kernels have the same name"},
     {{"No such file or directory", NULL}, "name the folder of the header in kernel.include"},
     {{"expected a \";\"", NULL},
-     "if a tuning parameter takes a pragma's place here, it needs unroll = [...] instead of values = [...]"},
+     "if a tuning parameter stands for a pragma here, it needs unroll = [...] instead of values = [...]"},
     {{"identifier \"", "is undefined"},
      "the source does not declare this name: it may be a macro that 'parameters' or kernel.defines should define, or "
      "a header may be missing"},
     {{"expected an identifier", NULL},
-     "a macro of the job (a parameter, or one of kernel.defines) may have the name of something that the source "
+     "a macro of the job (a parameter, or one of kernel.defines) may have the same name as something that the source "
      "declares"},
 };
 

@@ -133,7 +133,7 @@ static char *compile(struct worker *w, const json_t *request, char *text, double
     if (status == STATUS_COMPILE_ERROR)
         *log = text_copy(answer_reason(answer, ""));
     else if (status != STATUS_OK || !path)
-        error_set(err, "%s", answer_reason(answer, "the compiler sent no reason"));
+        error_set(err, "%s", answer_reason(answer, "the compiler gave no reason"));
     else if (!ptx)
         error_set(err, "cannot read '%s'", path);
     return ptx;
@@ -253,7 +253,7 @@ int signatures_ask(struct signatures *all, struct worker *w, json_t *request, co
         else if (!own)
             s->problem = keep(all, compile_first_line(why));
         else if (read_constant(own, i, s))
-            s->problem = "the compiler does not say what it takes";
+            s->problem = "the compiler does not report its arguments";
         if (own != ptx) free(own);
         free(why);
     }

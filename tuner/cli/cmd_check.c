@@ -32,7 +32,7 @@ static const struct option_spec specs[] = {
            "and the first)"),
     OPTION(string, &given.arch, "arch", 0, "ARCH", "architecture to compile for; its limits apply (sm_90a)"),
     OPTION(string, &given.cache, "cache", 0, "FOLDER", "compile cache (out/cache)"),
-    FLAG(&given.rewrite, "rewrite", 0, "check nothing; print the job files in today's form, with their comments"),
+    FLAG(&given.rewrite, "rewrite", 0, "check nothing; print the job files in the current form, with their comments"),
     OPTION_DOCUMENT_FORMAT(&given.format),
     OPTION_END,
 };
@@ -174,7 +174,7 @@ static void compare_samples(const struct check_samples *s, struct check *c)
         if (same[i] > 1 && !different[i] && only_in_code(job, i))
             check_add(&c->doubts, job_location(job, "parameters[%zu].name", i),
                       "parameter '%s' seems to change nothing: the code is the same in all %zu pairs of compiled "
-                      "configurations that differ in it alone",
+                      "configurations that differ only in it",
                       space_parameter(job->space, i)->name, same[i]);
 }
 

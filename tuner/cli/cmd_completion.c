@@ -47,7 +47,7 @@ static const char *const scripts[] = {
 
 static const struct option_spec specs[] = {
     ARGUMENT(string, &shell, "SHELL", "bash, zsh or fish", .choices = names),
-    ARGUMENT(list, &words, "WORD", "for the scripts, which ask with `words` for SHELL: a command line so far",
+    ARGUMENT(list, &words, "WORD", "used by the scripts with `words` as SHELL: the command line so far",
              .optional = true),
     OPTION_END,
 };
@@ -121,7 +121,7 @@ const struct command cmd_completion = {
     .name = "completion",
     .summary = "print the completion script for bash, zsh or fish",
     .description = "Prints the completion script of a shell for sweetspot's command lines; `make install` puts it "
-                   "where the shells look. For one session of bash: source <(sweetspot completion bash)",
+                   "where the shells look for it. For one session of bash: source <(sweetspot completion bash)",
     .options = specs,
     .run = run,
     .more = "The script calls the program, which completes from the same tables as `--help`.",

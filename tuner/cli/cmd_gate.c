@@ -162,9 +162,8 @@ static int check_same_task(const struct job *base, const struct job *job)
     for (size_t i = 0; same && i < job->problem_count; i++)
         same = !strcmp(base->problems[i].name, job->problems[i].name);
     return same ? 0
-                : complain(EXIT_USAGE,
-                           "the base's job has other buffers or problems, so that its kernel cannot be raced on the "
-                           "same data");
+                : complain(EXIT_USAGE, "the base's job has different buffers or problems, so its kernel cannot be "
+                                       "raced on the same data");
 }
 
 // Compiles the configuration `text`. If it is NULL, compiles the job's current configuration; if the job has none, the
@@ -315,7 +314,7 @@ static int run(void)
     struct candidate_source source = {0};
     struct base_version base = {0};
     double allow = 0;
-    if (!given.base) return command_refuse("--base says which version the job is held against");
+    if (!given.base) return command_refuse("--base is missing: the version to compare the job with");
     int status = read_allowed(&allow);
     if (!status) status = candidate_spec_open(&source, given.job, given.store);
     if (!status && job_unverified(source.session.job))
@@ -329,7 +328,7 @@ static int run(void)
 
 const struct command cmd_gate = {
     .name = "gate",
-    .summary = "is a kernel still as fast as an earlier version: faster, same, slower or undecided",
+    .summary = "compare a kernel's speed with an earlier version: faster, same, slower or undecided",
     .description = "Compiles two versions of a job's kernel now and races them on the same data, in random order and "
                    "several processes. Exit status 0 if the new version is faster or the same, 4 if it is slower, 5 "
                    "if that is undecided, 1 if one of them is wrong.",
@@ -337,14 +336,13 @@ const struct command cmd_gate = {
     .run = run,
     .more =
         "The base is a revision of the repository that the job file is in (`main`, `HEAD~1`), a folder with the other "
-        "version, or a header, whose configuration is then compiled from the present source. Both jobs must have the "
-        "same buffers and problems. Each version runs the configuration that `current` in its job file names, else "
-        "the best of the job's store, else the first one; without `current` the base runs the new version's.\n\n"
-        "Verdicts rest on the 99% interval of how many times as fast the new version is. It is `faster` if the "
+        "version, or a header, whose configuration is then compiled from the current source. Both jobs must have the "
+        "same buffers and problems. Each version runs the configuration that `current` in its job file names, "
+        "otherwise the best of the job's store, otherwise the first one; without `current` the base runs the new "
+        "version's.\n\n"
+        "The verdict is based on the 99% interval of the new version's speedup over the base. It is `faster` if the "
         "interval lies above 1.002, `slower` if it lies below what `--allow` permits, `same` if it does not reach "
-        "below that, else `undecided`. While a problem is undecided, more rounds run, in up to six processes. The "
-        "job's "
-        "store, "
-        "if there is one, keeps the verdict, and the next gate shows what changed: GPU, driver, compiler.",
+        "below that, otherwise `undecided`. While a problem is undecided, more rounds run, in up to six processes. The "
+        "job's store, if there is one, keeps the verdict, and the next gate shows what changed: GPU, driver, compiler.",
     .see = "compare judge",
 };

@@ -41,10 +41,9 @@ static const struct option_spec specs[] = {
          "(out/python/<job name>_best.py)"),
     FLAG(&given.shipped, "shipped", 0,
          "write the header of the winner that comes with the job, without a GPU and without results of your own"),
-    OPTION(
-        string, &given.cubin, "cubin", 0, "FILE",
-        "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output; with its "
-        "launch, for sweetspot_runtime.c, if FILE ends in .sweetspot"),
+    OPTION(string, &given.cubin, "cubin", 0, "FILE",
+           "only write the winner's measured binary to FILE, or into that folder; -: standard output; if FILE ends in "
+           ".sweetspot, with its launch, for sweetspot_runtime.c"),
     OPTION_END,
 };
 
@@ -201,7 +200,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     autojson json_t *sections = json_array(), *ties = NULL;
     *status = find_winner(session, &final, &decided, &winner);
     if (!*status && !decided && session->job->search.objective == OBJECTIVE_EACH)
-        *status = say_how_to_decide(session, "a final decides which kernel is for which problem");
+        *status = say_how_to_decide(session, "a final decides which kernel serves which problem");
     if (*status) return NULL;
     ties = tied_configurations(session, &final); // before the winner is loaded: the store holds one trial at a time
     for (size_t k = 0; k < (final.kernel_count ? final.kernel_count : 1) && !*status; k++) {

@@ -37,12 +37,13 @@ static const struct option_spec specs[] = {
     OPTION(string, &given.entry, "entry", 'e', "NAME", "the kernel or function in it, instead of the job's kernel"),
     OPTION(list, &given.set, "set", 0, "NAME=VALUE",
            "a parameter's value (repeatable); others are as in the first valid configuration"),
-    OPTION(integer, &given.problem, "problem", 'p', "N", "which of the job's problems to count on (1)", .low = 1,
-           .high = JOB_MAX_PROBLEMS),
+    OPTION(integer, &given.problem, "problem", 'p', "N", "which of the job's problems to read counters on (1)",
+           .low = 1, .high = JOB_MAX_PROBLEMS),
     OPTION_GPU(&given.device),
     FLAG(&given.no_counters, "no-counters", 0, "read no hardware counters, so there are no findings from them"),
     OPTION_CACHE(&given.cache),
-    FLAG(&given.serve, "serve", 0, "stay, and judge what requests name (docs/running.md); takes --device, --cache"),
+    FLAG(&given.serve, "serve", 0,
+         "keep running, and judge the kernels of requests (docs/running.md); accepts --device, --cache"),
     OPTION(choice, &given.format, "format", 'f', NULL, "how results are printed (table); docs/json.md describes json",
            .choices = document_formats),
     OPTION_END,
@@ -85,14 +86,14 @@ static int find_kernels(const struct judge_options *o, struct job *job, const ch
     if (names.count == 1 && !o->entry && job->stage_count == 1)
         return replace_entry(job, arena_copy(&job->file.memory, names.list[0]));
     autofree char *text = text_unknown("kernel", lacking, (const char *const *)names.list);
-    return complain(EXIT_USAGE, "%s: %s: name its symbol by --entry", o->implementation, text);
+    return complain(EXIT_USAGE, "%s: %s: name its symbol with --entry", o->implementation, text);
 }
 
 static int use_library(const struct judge_options *o, const struct job *job, const struct shared_library *library,
                        struct given_binary *binary)
 {
     if (o->asked) return complain(EXIT_USAGE, "%s: requests may not bring host code", o->implementation);
-    if (!o->entry) return complain(EXIT_USAGE, "%s: name the function by --entry", o->implementation);
+    if (!o->entry) return complain(EXIT_USAGE, "%s: name the function with --entry", o->implementation);
     if (job->stage_count != 1)
         return complain(EXIT_USAGE, "%s has several stages, so the arguments of a function are not known", job->path);
     autofree char *lacks = shared_library_lacks(library, o->implementation, o->entry);
@@ -271,7 +272,7 @@ static int run(void)
 {
     struct judge_options *o = &given;
     bool more = o->implementation || o->entry || o->set.count || o->problem != 1 || o->no_counters || o->format;
-    if (o->serve && more) return command_refuse("--serve takes no other options than --device and --cache");
+    if (o->serve && more) return command_refuse("--serve accepts no options other than --device and --cache");
     if (o->serve) return judge_server_run(o->job, o->device, o->cache);
     if (!o->job) return command_refuse("JOB is missing: %s", specs[0].help);
     return strcmp(o->job, "-") ? judge_job(o, NULL) : judge_request(o);
@@ -285,14 +286,13 @@ const struct command cmd_judge = {
                    "3 if it could not be judged.",
     .options = specs,
     .run = run,
-    .more =
-        "The kernel is compiled, verified and timed like a trial, run under compute-sanitizer if it is "
-        "installed, compared with the baselines on data from a secret seed, and counted. `judge` stops at the "
-        "first error. The job needs a reference, but no parameters. No database is read or written. With "
-        "`--implementation`, a reference kernel still comes from the job's template. A binary is launched as the job "
-        "says; `--entry` names its kernel as compiled code does. A shared library's function (`--entry`) enqueues its "
-        "work on a stream as a baseline's does (kernels/sweetspot_baseline.h). Without permission for counters a "
-        "note says so, and the verdict is the same. `judge --serve` answers requests, a JSON object a line, from "
-        "standard input or from a Unix socket.",
+    .more = "The kernel is compiled, verified and timed like a trial, run under compute-sanitizer if it is installed, "
+            "compared with the baselines on data from a secret seed, and profiled with hardware counters. `judge` "
+            "stops at the first error. The job needs a reference, but no parameters. No database is read or written. "
+            "With `--implementation`, a reference kernel still comes from the job's template. A binary is launched as "
+            "the job says; `--entry` gives its kernel's symbol. A shared library's function (`--entry`) enqueues its "
+            "work on a stream, like a baseline's (kernels/sweetspot_baseline.h). Without permission for counters a "
+            "note says so, and the verdict is the same. `judge --serve` answers requests, one JSON object per line, "
+            "from standard input or from a Unix socket.",
     .see = "profile check",
 };

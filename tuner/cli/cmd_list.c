@@ -397,7 +397,7 @@ static int list_counters(const char *pattern)
     autojson json_t *hello = given.chip ? NULL : probe_gpu(0, &err);
     const char *chip = given.chip ? given.chip : json_get_string(json_object_get(hello, "counters"), "chip", "");
     if (!*chip) {
-        fprintf(stderr, "sweetspot: no GPU to ask for its chip (%s): name one with --chip, e.g. GH100\n",
+        fprintf(stderr, "sweetspot: no GPU whose chip could be used (%s): name a chip with --chip, e.g. GH100\n",
                 *err.message ? err.message : "no counters");
         return EXIT_ENVIRONMENT;
     }
@@ -442,7 +442,7 @@ static int run(void)
     while (names[i] && strcmp(names[i], given.kind) != 0) i++;
     if (!names[i]) return command_refuse_unknown("kind", given.kind, names);
     if (!given.chip || functions[i] == list_counters) return functions[i](given.name);
-    return command_refuse("--chip goes with counters");
+    return command_refuse("--chip is only for counters");
 }
 
 const struct command cmd_list = {
@@ -460,8 +460,8 @@ const struct command cmd_list = {
             "classes and baselines.\n\n"
             "`metrics`: the program's metric sets; each metric's key, hardware metric, unit, meaning and the chips "
             "that it is restricted to. NAME is a set or a key.\n\n"
-            "`counters`: the hardware counters of a chip, and the keys under which the metric sets have them. Needs "
-            "CUPTI, but no GPU where `--chip` names the chip.\n\n"
+            "`counters`: the hardware counters of a chip, and the keys that the metric sets use for them. Needs CUPTI, "
+            "but no GPU where `--chip` names the chip.\n\n"
             "`fields`: the fields of a trial; each one's unit and meaning.\n\n"
             "`units`: the execution units that a job's work can be measured against (`work.pipe`); each one's unit of "
             "work, architectures, and how its ceiling is measured.\n\n"

@@ -184,7 +184,7 @@ static void print_run(const json_t *live)
     printf("%-15sprocess %" PRId64 " is tuning it now, on %s: %s, ", "running", pid, here ? "this machine" : host,
            json_get_string(live, "phase", ""));
     if (!strcmp(state, live_state_text(LIVE_SILENT)))
-        printf("but silent for %s: killed, suspended, or the machines' clocks differ\n",
+        printf("but has reported nothing for %s: killed, suspended, or the machines' clocks differ\n",
                text_show_duration(fabs(age), TEXT_ROOM));
     else
         printf("updated %.1f s ago\n", fmax(0, age));

@@ -55,27 +55,26 @@ static const struct option_spec specs[] = {
     OPTION(string, &given.request.options.device, "device", 'd', "DEVICE",
            "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"),
     OPTION_STORE(&given.jobs.store),
-    OPTION(
-        string, &given.shapes, "shapes", 0, "FILE",
-        "tune for the sizes that FILE lists, such as M=512,N=77 in a line, as the job JOB_shapes.cfg, which is written "
-        "beside JOB (the job's problems)"),
+    OPTION(string, &given.shapes, "shapes", 0, "FILE",
+           "tune for the sizes in FILE, with lines such as M=512,N=77, as the job JOB_shapes.cfg, which is written "
+           "next to JOB (the job's problems)"),
     FLAG(&given.no_final, "no-final", 0, "only search; --finish decides later"),
     FLAG(&given.no_checks, "no-checks", 0,
          "leave compute-sanitizer, nvcc's build and the energy of the winner to a later --finish"),
-    FLAG(&given.request.options.finish, "finish", 0, "only the final of the stored results, and its checks"),
+    FLAG(&given.request.options.finish, "finish", 0, "only run the final on the stored results, and its checks"),
     FLAG(&given.request.options.refresh, "refresh", 0,
-         "no search: measure the best results of another driver, device or version again, and decide"),
+         "no search: measure the best results of another driver, device or version again, and run the final"),
     OPTION(choice, &given.json, "format", 'f', NULL,
            "output on stdout: a summary, or events as JSON lines, see docs/json.md (table)",
            .choices = document_formats),
     FLAG(&given.request.options.quiet, "quiet", 'q', "no progress on stderr"),
     OPTION(string, &given.source.kernel, "kernel", 'k', "NAME", "the kernel to tune (its only one)",
-           .group = "For a CUDA source in place of a job file"),
+           .group = "For a CUDA source instead of a job file"),
     OPTION(list, &given.source.sizes, "size", 0, "NAME=NUMBER", "a number that the kernel takes; repeatable"),
     OPTION(list, &given.source.parameters, "parameter", 0, "NAME=VALUES",
            "the values of a macro to try, such as BLOCK=64,128,256; repeatable"),
     OPTION(string, &given.source.reference, "reference", 0, "NAME",
-           "what results are verified against: another kernel of it, an operation, or FILE.c:FUNCTION"),
+           "what results are verified against: another kernel of the source, an operation, or FILE.c:FUNCTION"),
     OPTION(string, &given.source.launch, "launch", 0, "GRID;BLOCK",
            "how the kernel is launched, such as 'ceil_div(n, BLOCK); BLOCK'"),
     OPTION(list, &given.pools, "pool", 0, "NODES",
@@ -85,18 +84,18 @@ static const struct option_spec specs[] = {
     OPTION(string, &given.pool.cache, "node-cache", 0, "FOLDER",
            "folder on a node for the files that it receives (sweetspot-node in its user's cache)"),
     OPTION(string, &given.pool.model, "gpu-model", 0, "TEXT",
-           "use only the GPUs of --pool with this text in their name, such as H100; all nodes compile (the first "
-           "GPU's model)"),
+           "use only the GPUs of --pool whose name contains this, such as H100; all nodes compile (the first GPU's "
+           "model)"),
     OPTION(string, &given.request.options.strategy, "strategy", 0, "NAME", "search strategy (the job's, or default)",
            .words = strategy_names, .group = "Advanced"),
     OPTION(list, &given.priors, "prior", 0, "FILE",
            "recorded space or store with results of another device, size or data type to learn from; repeatable "
            "(those of the store's other environments and of other stores in its folder)"),
     FLAG(&given.request.options.earlier.alone, "no-stores", 0,
-         "begin with no shipped winner, and learn only from what --prior names"),
+         "do not begin with a shipped winner, and learn only from the files of --prior"),
     OPTION(integer, &given.request.options.seed, "seed", 0, "N", "seed of the search and of the data (1)"),
-    OPTION(integer, &given.request.options.workers, "workers", 'j', "N", "compilers at once (one per core)", .low = 1,
-           .high = 1024),
+    OPTION(integer, &given.request.options.workers, "workers", 'j', "N", "compilers that run at once (one per core)",
+           .low = 1, .high = 1024),
     OPTION(string, &given.request.cache, "cache", 0, "FOLDER", "compile cache (the folder cache next to the store)"),
     FLAG(&given.no_counters, "no-counters", 0, "read no hardware counters"),
     OPTION_END,
@@ -450,11 +449,11 @@ static int run(void)
     bool one = given.jobs.named.count == 1 && !job_set_is_folder(given.jobs.named.items[0]),
          source = one && is_source(given.jobs.named.items[0]);
     autofree char *path = NULL;
-    if (given.shapes && (!one || source)) return command_refuse("--shapes goes with one job file");
+    if (given.shapes && (!one || source)) return command_refuse("--shapes works with one job file only");
     int status = source ? begin_with_source(&path) : given.shapes ? begin_with_shapes(&path) : EXIT_DONE;
     if (status) return status;
     if (!source && (s->kernel || s->sizes.count || s->parameters.count || s->reference || s->launch))
-        return command_refuse("--kernel, --size, --parameter, --reference and --launch go with one source (a .cu)");
+        return command_refuse("--kernel, --size, --parameter, --reference and --launch need one CUDA source (a .cu)");
     struct tune_options *o = &given.request.options;
     struct error err;
     if (given.until && !stop_read_until(given.until, &o->stop))
@@ -462,17 +461,19 @@ static int run(void)
                               given.until);
     const char *useless = useless_without_search();
     if (useless && o->finish)
-        return command_refuse("--finish is only the final of stored results, without --%s", useless);
-    if (useless) return command_refuse("--refresh measures what is known and does not search, without --%s", useless);
+        return command_refuse("--finish only runs the final on stored results and cannot be combined with --%s",
+                              useless);
+    if (useless)
+        return command_refuse("--refresh only measures known results again and cannot be combined with --%s", useless);
     if (o->strategy && !strategy_choose(o->strategy, &err)) return command_refuse("%s", err.message); // before all else
     if (given.priors.count > PRIOR_MOST) return command_refuse("--prior: at most %d", PRIOR_MOST);
     given.pool.text_count = given.pools.count;
     given.pool.texts = given.pools.items;
     if (given.pools.count) o->pool = &given.pool;
     if (given.pools.count && o->device != first_device && strncmp(o->device, "replay:", 7) != 0)
-        return command_refuse("--pool and --device exclude each other: use --pool local:%s", o->device);
+        return command_refuse("--pool and --device cannot be combined: use --pool local:%s", o->device);
     if (given.pool.model && !given.pools.count)
-        return command_refuse("--gpu-model goes with --pool; --device says which GPUs of this machine");
+        return command_refuse("--gpu-model needs --pool; --device chooses among the GPUs of this machine");
     struct event_stream events = {.file = stdout};
     if (given.json) o->events = &events;
     o->earlier.prior_count = given.priors.count;
@@ -494,9 +495,9 @@ const struct command cmd_tune = {
     .summary = "search for the fastest configuration; resumes where it stopped",
     .description = "Searches for the best configuration: compiles, verifies, times and counts candidates, commits "
                    "each, and decides the winner in a final against the libraries. Run it again to resume. Ctrl-C "
-                   "finishes the trial in flight and stops. Several jobs are tuned one after another; each begins "
-                   "with the others' winners, and jobs that still gain get more time. Results are written to out/ of "
-                   "the nearest folder above the job file that has an out/ or a .git, else beside the job file.",
+                   "finishes the trial in flight and stops. Several jobs are tuned one after another; each begins with "
+                   "the others' winners, and jobs that still improve get more time. Results are written to out/ of the "
+                   "nearest folder above the job file that has an out/ or a .git, otherwise next to the job file.",
     .options = specs,
     .run = run,
     .more = "The search ends when the budget is spent, the space is exhausted or Ctrl-C is pressed. Configurations "
@@ -509,7 +510,7 @@ const struct command cmd_tune = {
             "A recording is refused if its parameters differ from the job's, or if both its name and its problems "
             "differ. Winners of the store's other environments (another device, driver, problem or version of the "
             "source) are measured first. `--prior` may be given up to eight times. Parameters are matched by name, "
-            "values by value, and a prior that proves wrong loses its weight. Progress and the end of a run show the "
-            "probability that more time gives the gain of `--until`, or 1%.",
+            "values by value, and a prior that proves wrong loses its weight. The progress line and the end of a run "
+            "show the probability that more time brings the gain of `--until`, or 1%.",
     .see = "status compare header report simulate",
 };

@@ -6,8 +6,8 @@
 #include "tuner/final/builds_summary.h"
 #include "tuner/setup/sanitize.h"
 
-static const char about_ratios[] = "Ratio: the baseline's time over the tuned one's, above 1 the tuned kernel is "
-                                   "faster; median of paired rounds with its 95% interval.\n";
+static const char about_ratios[] = "Ratio: the baseline's time over the tuned kernel's (above 1: the tuned kernel is "
+                                   "faster); median of paired rounds with its 95% interval.\n";
 
 // The baselines of all documents, in the order in which they first appear: {"cublas":{}, ..}.
 static json_t *baselines_of(const json_t *documents)
@@ -92,7 +92,7 @@ static void print_ceilings(const struct comparison *c)
     if (!known) return;
     autofree char *memory = work_ceiling_text(c->ceilings, &execution_units[UNIT_READ]),
                   *arithmetic = w->pipe ? work_ceiling_text(c->ceilings, w->pipe) : text_copy("");
-    printf("Of ceiling: the least time that the work takes at the measured ceilings, over the tuned time: %s%s%s.\n",
+    printf("Of ceiling: the work's shortest possible time at the measured ceilings, over the tuned time: %s%s%s.\n",
            arithmetic, *arithmetic && *memory ? "; " : "", memory);
 }
 
@@ -114,7 +114,7 @@ static void print_processes(const struct comparison *c)
             printf("%s", entry->name);
         else
             printf("trial %" PRId64, entry->trial);
-        printf(" takes one of two times, depending on the process that runs it:");
+        printf(" runs at one of two speeds, depending on the process that runs it:");
         for (size_t k = 0; k < entry->process_count; k++)
             printf("%s %s", k ? "," : "", show_time(entry->process_medians[k], TEXT_ROOM));
         printf("\n");

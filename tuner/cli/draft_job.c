@@ -77,7 +77,7 @@ static void ask(struct job_draft *d, const char *path)
                   *source = text_join_path(".", path);
     char *argv[] = {program, NULL};
     if (job_draft_ask(d, source, argv, &err))
-        fprintf(stderr, "sweetspot: no compiler says what the kernel takes: %s\n", err.message);
+        fprintf(stderr, "sweetspot: no compiler can report the kernel's arguments: %s\n", err.message);
 }
 
 // Reads "n=16777216" from --size or --parameter. -1 after a message.
@@ -137,7 +137,7 @@ static const char *option_for(const char *what)
 static void list_questions(const struct job_draft *d, const char *path)
 {
     bool others = false;
-    fprintf(stderr, "sweetspot: %s does not say this:\n", path);
+    fprintf(stderr, "sweetspot: %s does not specify the following:\n", path);
     for (size_t i = 0; i < d->dialog.question_count; i++) {
         const struct draft_question *q = &d->dialog.questions[i];
         if (q->value) continue;
@@ -146,12 +146,13 @@ static void list_questions(const struct job_draft *d, const char *path)
         fprintf(stderr, "  %s%s%s: %s%s%s\n", q->what, *q->name ? " " : "", q->name, q->hint, option ? "; give --" : "",
                 option ? option : "");
     }
-    if (others) fprintf(stderr, "For what no option gives, `sweetspot init %s` writes a job file to fill in.\n", path);
+    if (others)
+        fprintf(stderr, "If an option is not enough, `sweetspot init %s` writes a job file to fill in.\n", path);
 }
 
 static void print_assumptions(const struct job_draft *d, const char *path, const char *output)
 {
-    fprintf(stderr, "sweetspot: wrote %s; assumed, because %s does not say it:\n", output, path);
+    fprintf(stderr, "sweetspot: wrote %s; assumed, because %s does not specify it:\n", output, path);
     for (size_t i = 0; i < d->dialog.question_count; i++) {
         const struct draft_question *q = &d->dialog.questions[i];
         if (!q->assumed) continue;

@@ -26,7 +26,7 @@ const struct manual_fact manual_statuses[] = {
     {"5", "gate", "Whether the new version is slower is undecided."},
     {"130", NULL, "Interrupted by Ctrl-C. Finished trials are kept, but `tune` has not decided a winner."},
     {"143, 129", NULL, "Interrupted by SIGTERM or SIGHUP."},
-    {"141", NULL, "The reader of standard output closed it before its end."},
+    {"141", NULL, "The reader of standard output closed it before all was written."},
     {0},
 };
 
@@ -58,8 +58,8 @@ const struct manual_fact manual_environment[] = {
 const struct manual_fact manual_files[] = {
     {"configs/NAME.cfg", NULL, "A job file."},
     {"out", TUNED,
-     "A job's results. It is in the nearest folder above the job file that has an `out` or a `.git`, else beside the "
-     "job file, so results are found from any folder."},
+     "A job's results. It is in the nearest folder above the job file that has an `out` or a `.git`, otherwise next to "
+     "the job file, so results are found from any folder."},
     {"out/NAME.db", TUNED,
      "The job's store, a SQLite database. While it is in use, `NAME.db-wal` and `NAME.db-shm` are next to it. "
      "`NAME.db.lock` excludes a second tuner. `docs/store.md` describes the store."},
@@ -73,7 +73,8 @@ const struct manual_fact manual_files[] = {
     {"out/cache", "tune judge profile check",
      "Compiled candidates, by content. The folder may be removed at any time."},
     {"PREFIX/share/sweetspot", NULL,
-     "The jobs and templates of an installed program. A job's template that is not found elsewhere is searched there."},
+     "The jobs and templates of an installed program. A job's template that is not found elsewhere is looked for "
+     "there."},
     {"PREFIX/share/doc/sweetspot", NULL, "The documents that these pages refer to, such as `docs/job-file.md`."},
     {"PREFIX/share/cmake/sweetspot", "header",
      "For CMake's `find_package(sweetspot)`. `sweetspot_add_header(TARGET JOB)` lets a target include a job's "

@@ -61,7 +61,7 @@ __attribute__((format(printf, 1, 2))) static int mistake(const char *format, ...
 {
     TEXT_FROM(format, text);
     command_refuse("%s", text);
-    fprintf(stderr, "sweetspot %s --help lists what it takes\n", parsed.words[0]);
+    fprintf(stderr, "sweetspot %s --help lists its arguments and options\n", parsed.words[0]);
     return EXIT_USAGE;
 }
 
@@ -129,11 +129,11 @@ static const struct {
 } removed[] = {
     {"tune", "patience", "use --until, as in --until 1%"},
     {"tune", "noise", "use --until, as in --until 1%"},
-    {"tune", "strategy-options", "the strategies work as `sweetspot list strategies` says"},
-    {"tune", "no-nvcc", "use --no-checks, or SWEETSPOT_NVCC=none for nvcc's build alone"},
+    {"tune", "strategy-options", "strategies have no options; `sweetspot list strategies` describes them"},
+    {"tune", "no-nvcc", "use --no-checks, or SWEETSPOT_NVCC=none to skip only nvcc's build"},
     {"tune", "report", "run `sweetspot report` at any time"},
     {"tune", "report-every", "run `sweetspot report` at any time"},
-    {"simulate", "set", "the strategies work as `sweetspot list strategies` says"},
+    {"simulate", "set", "strategies have no options; `sweetspot list strategies` describes them"},
     {"header", "force", "remove the file first"},
     {"report", "every", "run `sweetspot report` at any time"},
     {"status", "watch", "run `watch sweetspot status JOB`"},

@@ -101,7 +101,7 @@ int session_load_job(const char *path, struct job **out)
         *out = NULL;
     } else if ((*out)->file.old.count) {
         session_print_mistakes(found, &(*out)->file.old, "note: ");
-        fprintf(stderr, "sweetspot: `sweetspot check --rewrite %s` prints the job in today's form\n", found);
+        fprintf(stderr, "sweetspot: `sweetspot check --rewrite %s` prints the job in the current form\n", found);
     }
     return status;
 }
@@ -152,8 +152,8 @@ char *results_folder(const struct job *job)
     static bool told;
     const bool here = strcmp(folder, "out") != 0 && exists("out", store), both = here && exists(folder, store);
     if (both && !told)
-        fprintf(stderr, "sweetspot: %s/%s is used, not out/%s, which has results too: --store chooses\n", folder, store,
-                store);
+        fprintf(stderr, "sweetspot: using %s/%s, not out/%s, which has results too: choose with --store\n", folder,
+                store, store);
     told |= both;
     return text_copy(here && !both ? "out" : folder); // "out": a run was started here
 }

@@ -33,7 +33,7 @@ static int ask_version(struct library_source *b, struct error *err)
     memcpy(b->version, end.output, length);
     b->version[length] = 0;
     free(end.output);
-    return *b->version ? 0 : error_set(err, "'%s --version' says nothing", b->program);
+    return *b->version ? 0 : error_set(err, "'%s --version' prints nothing", b->program);
 }
 
 static void add(struct library_source *b, const char *option)
@@ -121,7 +121,7 @@ static json_t *build_again(const struct library_source *b, const struct compile_
     } else if (end.late) {
         answer = compilation_refuse_late();
     } else if (!WIFEXITED(end.status) || WEXITSTATUS(end.status)) {
-        answer = compilation_refuse(*end.output ? end.output : "the compiler failed without a word");
+        answer = compilation_refuse(*end.output ? end.output : "the compiler failed without a message");
     } else if (!(answer = check_functions(request, library))) {
         autojson json_t *figures = json_pack("{s:f}", "seconds", end.seconds);
         if (source_hash(&b->job.request, hash, NULL) || strcmp(hash, b->job.source.hash) != 0)

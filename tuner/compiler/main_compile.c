@@ -47,7 +47,7 @@ static json_t *take(const struct compilation *c, const char *cache, const char *
     if (c->result == COMPILE_TIMED_OUT) return compilation_refuse_late();
     if (c->result == COMPILE_NO_MEMORY)
         return answer_refuse(status_name(STATUS_COMPILE_ERROR),
-                             "the compiler took more memory than it may (compile.memory)");
+                             "the compiler exceeded its memory limit (compile.memory)");
     autojson json_t *answer = describe(c);
     if (cache && cache_add(cache, key, ".cubin", c->cubin, c->cubin_size, answer, &err))
         return answer_refuse(PROTOCOL_ERROR, err.message);

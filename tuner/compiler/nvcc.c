@@ -24,7 +24,7 @@ static int read_version(struct nvcc *n, struct error *err)
         snprintf(n->version, sizeof n->version, "nvcc %.*s", (int)length, at + 3);
     else if (!failed)
         failed = error_set(err, "'%s --version' %s", n->program,
-                           end.late ? "does not answer" : "does not say which version it is");
+                           end.late ? "does not answer" : "does not report its version");
     free(end.output);
     work_folder_remove(folder);
     return failed;
@@ -134,7 +134,7 @@ static int take_result(const char *path, size_t entry_count, const char *const *
     c->entries = memory_try(entry_count, sizeof *c->entries, err);
     for (size_t i = 0; i < entry_count && c->entries; i++) {
         const char *symbol = symbols ? symbols[i] : find_symbol(c->cubin, c->cubin_size, i);
-        if (!symbol) return error_set(err, "nvcc's build has no kernel '%s', or several that it may be", entries[i]);
+        if (!symbol) return error_set(err, "nvcc's build has no kernel '%s', or several that match", entries[i]);
         compilation_add(c, entries[i], symbol);
         if (c->entries[i].figures.code_bytes < 0)
             return error_set(err, "nvcc's build has no kernel '%s' under the name '%s'", entries[i], symbol);
@@ -171,7 +171,7 @@ int nvcc_compile(const struct nvcc *n, const char *unit, const struct text_list 
         result = take_result(cubin, entry_count, entries, symbols, c, err);
     else if (!result && !*c->log) {
         free(c->log);
-        c->log = text_format(WIFSIGNALED(end.status) ? "nvcc was ended by signal %d" : "nvcc failed with status %d",
+        c->log = text_format(WIFSIGNALED(end.status) ? "nvcc was killed by signal %d" : "nvcc failed with status %d",
                              WIFSIGNALED(end.status) ? WTERMSIG(end.status) : WEXITSTATUS(end.status));
     }
     work_folder_remove(folder);

@@ -116,8 +116,8 @@ int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct e
         c->log = text_copy(nvrtcGetErrorString(said));
     } else if (!says_why(c->log)) {
         autofree char *notes = c->log;
-        c->log = text_format("error: ptxas refuses the code, and NVRTC does not pass on why: perhaps the __constant__ "
-                             "variables take more than 64 KiB. nvcc says it\n%s",
+        c->log = text_format("error: ptxas rejects the code, and NVRTC does not pass on the reason: perhaps the "
+                             "__constant__ variables take more than 64 KiB. nvcc prints it\n%s",
                              notes);
     }
     nvrtcDestroyProgram(&program);

@@ -207,8 +207,8 @@ static void interpret_counters(json_t *document)
                          json_get_number(counters, "global_store_sectors", NAN);
         if (json_get_number(totals, "global_sectors", NAN) < 0.95 * sectors)
             note_formatted(document,
-                           "%s: %.0f%% of its global sectors are known by source line; CUPTI does not patch every "
-                           "asynchronous copy, and the lines' figures lack the rest",
+                           "%s: %.0f%% of its global sectors are known by source line; CUPTI does not instrument every "
+                           "asynchronous copy, so the figures of lines lack the rest",
                            name, 100 * json_get_number(totals, "global_sectors", NAN) / sectors);
         // These are the same instructions, counted by the hardware in one launch and by patched code in another.
         double hardware = json_get_number(counters, "executed", NAN),
@@ -222,11 +222,10 @@ static void interpret_counters(json_t *document)
     }
     double time = json_get_number(document, "time", NAN);
     if (time < 5e-6)
-        note_formatted(
-            document,
-            "the kernel takes %.2f us: launch overhead dominates (starting and ending any grid takes some 2 us); "
-            "percentages of peak and of ceilings say little; profile a larger problem",
-            1e6 * time);
+        note_formatted(document,
+                       "the kernel takes %.2f us: launch overhead dominates (starting and ending any grid takes some 2 "
+                       "us); percentages of peak and of ceilings mean little; profile a larger problem",
+                       1e6 * time);
 }
 
 static int add_lines(struct single_run *single, const struct candidate *candidate, json_t *document, struct error *err)

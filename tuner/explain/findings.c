@@ -290,7 +290,7 @@ static bool spills(const struct finding_context *c, struct finding *f)
            global = number(c, "global_sectors");
     if (!(bytes > 0)) return false;
     SAY(f->seen, "the compiler spills registers: %.0f bytes of loads and stores%s", bytes,
-        sectors > 0 ? ", and local memory is used while the kernel runs" : ", but hardly outside the hot path");
+        sectors > 0 ? ", and local memory is used while the kernel runs" : ", but hardly on the hot path");
     SAY(f->why, "spilled values go through the L1 cache to memory and back");
     f->gain = sectors > 0 && global > 0 ? fmin(sectors / (sectors + global), 0.5) : NAN;
     if (!propose_step(c, f, "MIN_BLOCKS", -1, "leaves each thread more registers") &&

@@ -27,7 +27,7 @@ static void find(struct judgement *j, enum trial_status status, const char *reas
 static int take_verdict(struct judging *g, const char *word, const char *reason, struct error *err)
 {
     int status = status_find(word);
-    if (status < 0) return error_set(err, "the GPU worker answers '%s'", word);
+    if (status < 0) return error_set(err, "the GPU worker answered '%s'", word);
     if (status != STATUS_OK) find(g->judgement, (enum trial_status)status, reason);
     return 0;
 }

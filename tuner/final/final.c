@@ -189,9 +189,10 @@ static void note_processes(struct final_run *f, struct final_entries *entries, c
         entry->by_process = contenders[i].by_process;
         if (!entry->by_process) continue;
         autofree char *trial = text_format("trial %" PRId64, entry->answer.trial);
-        display_message(f->with.display,
-                        "%s takes one of two times, depending on the process that runs it; expect both in your program",
-                        contenders[i].candidate ? trial : entry->answer.name);
+        display_message(
+            f->with.display,
+            "%s runs at one of two speeds, depending on the process that runs it; expect both in your program",
+            contenders[i].candidate ? trial : entry->answer.name);
     }
 }
 
@@ -286,19 +287,19 @@ static enum final_outcome without_winner(struct final_run *f, size_t condemned, 
     error_set(why, "a candidate is out");
     if (condemned) return FINAL_AGAIN;
     if (!f->answer && ++f->deaths < DEATHS_MOST) {
-        display_message(f->with.display, "the final ended the GPU worker (the log says how) and begins again");
+        display_message(f->with.display, "the GPU worker ended during the final (see the log), which starts again");
         return FINAL_AGAIN;
     }
     if (!f->answer)
         error_set(why,
-                  "the final has ended the GPU worker %d times (the log says how), so no winner is decided; run the "
-                  "same command again",
+                  "the GPU worker ended %d times during the final (see the log), so no winner is decided; run the same "
+                  "command again",
                   DEATHS_MOST);
     else
         error_set(why, "the final has no winner: %s; the log has the reasons",
                   *f->answer->head.reason ? f->answer->head.reason
                   : f->with.job->search.objective == OBJECTIVE_EACH
-                      ? "the candidates that passed it do not serve every problem"
+                      ? "the candidates that passed it do not cover every problem"
                       : "no candidate passed it");
     display_message(f->with.display, "%s", why->message);
     return FINAL_FAILED;

@@ -64,7 +64,7 @@ void final_keep_binaries(struct final_run *f, const struct final_entries *entrie
             failed = keep(f, t, image, bytes, e->cubin_hash);
         else
             display_log(f->with.display, "the cubin of trial %" PRId64 " is not kept: %s", t->trial,
-                        *e->cubin_hash ? strerror(errno) : "the GPU worker did not say which bytes it ran");
+                        *e->cubin_hash ? strerror(errno) : "the GPU worker did not report which bytes it ran");
         if (failed) return;
     }
 }

@@ -114,7 +114,7 @@ static void find_wave_model(struct final_run *f, int64_t trial, struct wave_mode
     if (!store_get(f->with.store, trial, &found, &err) &&
         !wave_model_find(f->with.job, &f->with.pool->first.limits, &found, model, &err))
         return;
-    display_log(f->with.display, "the launch of trial %" PRId64 " cannot be worked out: %s", trial, err.message);
+    display_log(f->with.display, "the launch of trial %" PRId64 " cannot be computed: %s", trial, err.message);
     model->stage = -1;
     for (size_t p = 0; p < f->with.job->tuned_count; p++) model->of[p] = 1;
 }

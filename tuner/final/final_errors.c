@@ -41,8 +41,7 @@ void final_refuse_errors(struct final_run *f)
             refused = true;
         }
     }
-    if (!known)
-        display_message(f->with.display, "verification.error_ratio refuses no candidate: no library's error is known");
+    if (!known) display_message(f->with.display, "verification.error_ratio has no effect: no library's error is known");
     for (size_t i = 0; i < a->entry_count && refused; i++)
         a->entries[i].left = false; // it may have lost only to a refused candidate
 }

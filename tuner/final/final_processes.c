@@ -80,7 +80,7 @@ void final_reset(struct final_run *f)
 
 void final_move(struct final_run *f)
 {
-    display_log(f->with.display, "the final begins again on another GPU: rounds of two are not put together");
+    display_log(f->with.display, "the final starts again on another GPU: rounds of two GPUs are not combined");
     final_reset(f);
     policy_move_final(f->with.policy);
 }

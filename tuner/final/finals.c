@@ -353,7 +353,7 @@ const char *show_energy(const struct energy_figures *e, char *out, size_t size)
     double joules = e->joules.value / unit_of(e->joules.value, joule_names, &unit);
     char clock[32] = "";
     if (e->clock_mhz > 0) snprintf(clock, sizeof clock, " and %.0f MHz", e->clock_mhz);
-    snprintf(out, size, "%.*f %s at %.0f W%s, flush and restore (%.2g%%) taken off%s", decimals(joules), joules, unit,
+    snprintf(out, size, "%.*f %s at %.0f W%s, flush and restore (%.2g%%) subtracted%s", decimals(joules), joules, unit,
              e->watts, clock, 100 * e->share, e->power_limited ? ", at the power limit" : "");
     return out;
 }
@@ -369,7 +369,7 @@ const char *show_remaining_risk(int64_t launches_judged, char *out, size_t size)
 {
     *out = '\0';
     if (launches_judged > 0)
-        snprintf(out, size, "%" PRId64 " launches judged; a fault rarer than 3/%" PRId64 " is not excluded",
+        snprintf(out, size, "%" PRId64 " launches judged; faults rarer than 3/%" PRId64 " are not excluded",
                  launches_judged, launches_judged);
     return out;
 }

@@ -219,7 +219,8 @@ static int run(struct gpu_trial *t, struct error *err)
     for (int i = 0; i < KEPT_PASSES && late && t->verify && t->status == STATUS_OK; i++) {
         if ((failed = pass(t, PASS_KEPT, err))) return failed;
         if (t->status != STATUS_OK)
-            error_prefix(&t->reason, "in launches in a row, because its variables keep their values between launches");
+            error_prefix(&t->reason,
+                         "in consecutive launches, because its variables keep their values between launches");
     }
     // A wrong result that changes from run to run is a race condition, which is more helpful to report than "wrong".
     if (t->status == STATUS_WRONG && !late && t->w->settings.verify.deterministic) return pass(t, PASS_AGAIN, err);

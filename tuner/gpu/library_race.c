@@ -110,7 +110,7 @@ static int race(struct library_racers *r, int *rounds, struct error *err)
     for (size_t i = 0; i < r->way_count && !failed && (r->count < LIBRARY_PLACES || clock_now() < until); i++)
         failed = try_way(r, i, err);
     if (failed) return failed;
-    if (!r->count) return error_set(err, "none of the library's %zu ways runs", r->way_count);
+    if (!r->count) return error_set(err, "none of the library's %zu algorithms runs", r->way_count);
     drop_slower(r, hopeless);
     r->entered = r->count;
     for (size_t i = 0; i < r->count && !failed; i++) {

@@ -30,7 +30,7 @@ int module_state_scan(const void *image, size_t size, bool *heap, bool *prints, 
     for (size_t i = 0; elf_section(&e, i, &table); i++) {
         for (size_t k = 0; table.sh_type == SHT_SYMTAB && elf_symbol(&e, &table, k, &symbol, &name); k++) {
             bool constant;
-            if (!name) return error_set(err, "the cubin is cut off");
+            if (!name) return error_set(err, "the cubin is truncated");
             if (symbol.st_shndx == SHN_UNDEF) {
                 *heap |= !strcmp(name, "malloc") || !strcmp(name, "free");
                 *prints |= !strcmp(name, "vprintf");

@@ -305,8 +305,8 @@ static int set_parts(struct workload *w, struct device_problem *p, struct error 
         p->unbounded = true; // elements that are not compared need not be computed
         if (bound->expected && (failed = support_drop(w->support, bound->expected, n, part, err))) break;
         if (p->filled == &p->set[0] && !p->said_part[i])
-            fprintf(stderr, "problem %s: %lld of the %lld elements of %s are compared\n", p->name, (long long)*compared,
-                    (long long)n, b->name);
+            fprintf(stderr, "problem %s: only %lld of the %lld elements of %s are compared\n", p->name,
+                    (long long)*compared, (long long)n, b->name);
         p->said_part[i] |= p->filled == &p->set[0];
     }
     return failed;

@@ -210,7 +210,7 @@ static int blame(const struct command_run *c, char *said, struct error *err)
     const char *last = last_lines(said);
     struct error whole;
     error_set(&whole, "the reference command '%s' has ended, but %s%s%s", c->text, err->message,
-              *last ? "; it said:\n" : "; it said nothing", last);
+              *last ? "; it said:\n" : "; it printed nothing", last);
     *err = whole;
     return -1;
 }

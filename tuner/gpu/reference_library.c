@@ -132,8 +132,8 @@ static int compare_calls(const struct library_call *c, const unsigned char *once
 {
     for (size_t i = 0; i < c->count; i++)
         if (memcmp(c->list[i].about.data, once + c->list[i].offset, c->list[i].bytes) != 0)
-            return error_set(err, "'%s' makes other values of %s when it is called again with the same seed", function,
-                             c->list[i].about.name);
+            return error_set(err, "'%s' makes different values for %s when it is called again with the same seed",
+                             function, c->list[i].about.name);
     return 0;
 }
 

@@ -31,7 +31,7 @@ int sizes_open(struct workload *w, const struct job_request *request, struct err
     if (!failed && w->sizes->problem_count) failed = check_reference(w->sizes, err);
     const size_t left = cuda_memory_left(), needed = (size_t)cuda_info(w->cuda)->memory_bytes / LEFT_OF;
     if (!failed && left < needed)
-        failed = error_set(err, "they would leave %zu MiB of memory to libraries and candidates", left >> 20);
+        failed = error_set(err, "they would leave only %zu MiB of memory to libraries and candidates", left >> 20);
     if (failed == CUDA_CRASHED) return error_prefix(err, "on sizes that were drawn (%s)", advice), failed;
     if (failed) fprintf(stderr, "no drawn sizes are verified (%s): %s\n", advice, err->message);
     if (failed || !w->sizes->problem_count) sizes_close(w);

@@ -210,6 +210,6 @@ int soak_run(struct workload *w, struct pipeline *pipeline, const struct soak_bu
         spent = clock_now() - begin;
     }
     if (failed != CUDA_MEMORY) return failed;
-    fprintf(stderr, "a soak was left out: %s\n", err->message); // which says nothing about the candidate
+    fprintf(stderr, "a soak test was left out: %s\n", err->message); // which says nothing about the candidate
     return 0;
 }

@@ -50,8 +50,8 @@ static int place_in_unit(struct symbol_bindings *p, unsigned i, struct module_un
                            b->bytes, v->declared);
     if (v->constant && b->direction != DIRECTION_IN)
         return cuda_refuse(err,
-                           "constant '%s' is written, but a __constant__ variable cannot be: direction \"in\", or a "
-                           "__device__ variable",
+                           "constant '%s' is an output, but kernels cannot write a __constant__ variable: use "
+                           "direction \"in\", or a __device__ variable",
                            b->name);
     failed = cuda_module_global(unit->module, v->name, &address, &bytes, err);
     if (failed) return failed;
@@ -76,11 +76,10 @@ static int place_variable(struct symbol_bindings *p, unsigned i, struct module_u
         in += found;
     }
     if (in > 1 && (b->direction != DIRECTION_IN || b->restored))
-        return cuda_refuse(
-            err,
-            "constant '%s' is written, but %zu parts of the candidate that are compiled with different macros "
-            "have a variable of that name each",
-            b->name, in);
+        return cuda_refuse(err,
+                           "constant '%s' is an output, but %zu parts of the candidate, compiled with different "
+                           "macros, each have a variable of that name",
+                           b->name, in);
     return in || b->seen.optional || pointer ? 0 : missing;
 }
 

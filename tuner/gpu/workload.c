@@ -53,7 +53,7 @@ static void note_unguarded(const struct device_problem *p)
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         if (b->direction != DIRECTION_IN && (b->seen.symbol || b->seen.image.array))
-            fprintf(stderr, "%s is %s, which has no guards: writes outside of it are not seen\n", b->name,
+            fprintf(stderr, "%s is %s, which has no guards: writes outside of it are not detected\n", b->name,
                     b->seen.symbol ? "a variable of the module" : "in an array");
     }
 }
@@ -252,8 +252,8 @@ static void reduce_other(struct device_problem *p, bool last)
         b->other.high /= 16;
         b->other.given = !last;
     }
-    fprintf(stderr, "problem %s: with other values of the inputs, results leave their type: %s\n", p->name,
-            last ? "only those of the job's fills are verified" : "a sixteenth of these values is tried");
+    fprintf(stderr, "problem %s: with other input values, results exceed the range of their type: %s\n", p->name,
+            last ? "only the values of the job's fills are verified" : "these values, divided by 16, are tried next");
 }
 
 // Fills one set of problem i's data and computes its expected values. `seconds`: how long the reference took.

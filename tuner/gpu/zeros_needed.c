@@ -80,7 +80,9 @@ int zeros_needed(struct workload *w, struct pipeline *pipeline, struct error *re
         if (late) return failed;
         if (failed || !right) continue;
         struct error said = *reason;
-        error_set(reason, "%s; it is right where '%s' holds zeros before the launch: if it needs them, write %s there",
+        error_set(reason,
+                  "%s; the result is correct if '%s' holds zeros before the launch: if the kernel needs these zeros, "
+                  "write %s there",
                   said.message, name, kinds[i].advice);
         return 0;
     }

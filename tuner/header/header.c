@@ -142,9 +142,9 @@ static void comment_devices(struct renderer *r)
         header_comment(r, " %s (%s)%s: %s", json_get_string(section, "device", "?"),
                        json_get_string(section, "arch", "?"), kernel, configuration);
         if (!json_object_get(section, "supported") && !json_get_bool(section, "replayed", false))
-            header_put(r, " *   NOT VERIFIED: nothing was held against a reference, and no sizes are accepted.\n");
+            header_put(r, " *   NOT VERIFIED: nothing was compared with a reference, and no sizes are accepted.\n");
         if (!json_get_bool(section, "final", false))
-            header_comment(r, "   NOT decided in a final: the best of the search so far, which may be there by luck");
+            header_comment(r, "   NOT decided in a final: the best of the search so far, perhaps by luck");
         if (json_object_get(section, "shipped"))
             header_comment(
                 r, "   comes with sweetspot: NOTHING was verified or measured on this machine; times and checks "

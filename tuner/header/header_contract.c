@@ -139,7 +139,7 @@ static char *fill_words(const struct fill *f)
         [FILL_SORTED] = "ascending random numbers from %s to %s",
         [FILL_PERMUTATION] = "a random permutation of the elements' numbers, from 0",
         [FILL_OFFSETS] = "ascending random offsets from %s to %s",
-        [FILL_ADDRESSES] = "the addresses %s; several addresses of one buffer lead to equal pieces of it",
+        [FILL_ADDRESSES] = "the addresses %s; several addresses of one buffer point to equal pieces of it",
     };
     autorelease(text_release) struct text addresses = {0};
     for (size_t i = 0; i < f->address_count; i++) text_add(&addresses, "%s%s", i ? ", " : "", f->addresses[i].text);

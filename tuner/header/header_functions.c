@@ -41,11 +41,12 @@ static void put_case(struct renderer *r, const json_t *stage)
 // without loops has one run.
 static void put_runs(struct renderer *r, const char *name, const char *prefix)
 {
-    header_put(r,
-               "/* This stage runs again and again: the functions below are of one of its runs, from 0 on. It is the "
-               "last where\n * geometry(sizes, run + 1).used is 0. */\n"
-               "NAME_FUNCTION int %srun_on(int section name_declared_sizes",
-               prefix);
+    header_put(
+        r,
+        "/* This stage runs repeatedly: the functions below describe one run, counted from 0. It is the last run if\n"
+        " * geometry(sizes, run + 1).used is 0. */\n"
+        "NAME_FUNCTION int %srun_on(int section name_declared_sizes",
+        prefix);
     json_object_each((json_t *)r->loops, key, value) header_put(r, ", long long *at_%s", key);
     header_put(r, ")\n{\n");
     json_object_each((json_t *)r->loops, key, value) header_put(r, "    long long loop_%s = 0;\n", key);
@@ -263,7 +264,7 @@ static void put_stage(struct renderer *r, const char *stage, const char *prefix)
 
 static void put_bytes(struct renderer *r)
 {
-    if (json_array_size(header_buffers(r))) header_put(r, "/* The least size of each buffer, in bytes. */\n");
+    if (json_array_size(header_buffers(r))) header_put(r, "/* The smallest size of each buffer, in bytes. */\n");
     json_array_each(header_buffers(r), k, buffer) {
         autofree char *identifier = header_identifier(json_get_string(buffer, "name", "?")),
                       *function = text_format("%s_bytes_%s", r->lower, identifier);

@@ -291,7 +291,7 @@ static void put_fill_case(struct renderer *r, const json_t *section, size_t i, c
     const char *name = json_get_string(stage, "name", "?"), *prefix = json_get_string(r->prefixes, name, "");
     autojson json_t *loops = header_loops(r->sections, name);
     if (loops && library)
-        header_refuse(r, "a launch cannot be embedded: stage '%s' is a library's and runs again and again", name);
+        header_refuse(r, "a launch cannot be embedded: stage '%s' is a library call and runs repeatedly", name);
     r->repeated = loops ? prefix : NULL;
     header_put(r,
                "    case %zu * NAME_MOST_STAGES + %zu:\n"

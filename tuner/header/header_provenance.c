@@ -84,7 +84,7 @@ static void comment_choice(struct renderer *r, const json_t *section)
     else if (json_get_bool(section, "final", false))
         header_comment(r, "   decided in a final of %" PRId64 " round%s", rounds, rounds == 1 ? "" : "s");
     else if (!fallback)
-        header_comment(r, "   NOT decided in a final: the best of the search so far, which luck may have chosen");
+        header_comment(r, "   NOT decided in a final: the best of the search so far, perhaps by luck");
     const char *shipped = json_get_string(section, "shipped", "");
     if (*shipped) header_comment(r, "   %s", shipped);
     if (replayed) {

@@ -76,15 +76,15 @@ static int complete_stage(const json_t *section, json_t *stage, struct error *er
 static int complete(const json_t *section, struct error *err)
 {
     json_array_each(json_object_get(section, "objects"), i, object)
-        return error_set(err, "a Python file makes no %s, which '%s' is; use --embed",
+        return error_set(err, "a Python file cannot make a %s, and '%s' is one; use --embed",
                          json_get_string(object, "kind", "?"), json_get_string(object, "name", "?"));
     json_array_each(json_object_get(section, "constants"), i, constant)
         if (json_object_get(constant, "symbol"))
-            return error_set(err, "a Python file sets no variables of the module, as '%s'; use --embed",
+            return error_set(err, "a Python file cannot set variables of the module, such as '%s'; use --embed",
                              json_get_string(constant, "name", "?"));
     json_array_each(json_object_get(section, "buffers"), i, buffer)
         if (json_object_get(buffer, "filled"))
-            return error_set(err, "a Python file fills scratch only with zeros, not '%s'; use --embed",
+            return error_set(err, "a Python file can fill scratch only with zeros, not '%s'; use --embed",
                              json_get_string(buffer, "name", "?"));
     json_array_each(json_object_get(section, "stages"), i, stage)
         if (complete_stage(section, stage, err)) return -1;
@@ -119,7 +119,9 @@ static void put_document(FILE *f, const json_t *sections, const char *lower)
              json_get_string(first, "job", "?"));
     json_array_each(sections, i, section) add_results(&t, section);
     text_add(&t,
-             "\n    import %s_best as best\n    result = best.run(...)        the arrays ARRAYS, or INPUTS alone\n"
+             "\n"
+             "    import %s_best as best\n"
+             "    result = best.run(...)        the arrays ARRAYS, or only INPUTS\n"
              "    call = best.prepare(...)      checks them once; call() launches\n"
              "    best.op(...)                  torch.ops.sweetspot.%s_best, where torch is installed\n\n"
              "The arrays, row by row, and what they contain before every launch:\n",
@@ -137,8 +139,9 @@ static void put_document(FILE *f, const json_t *sections, const char *lower)
                                                  : json_get_string(buffer, "before", ""));
     }
     text_add(&t,
-             "Addresses are multiples of %" PRId64 ". Launches that use the same arrays, or the same loaded binary, "
-             "follow each other:\ntwo at once were not tried. supports(sizes) says which sizes are accepted.\n",
+             "Addresses are multiples of %" PRId64
+             ". Launches that use the same arrays, or the same loaded binary, must run one after\n"
+             "another: launches at the same time were not tested. supports(sizes) says which sizes are accepted.\n",
              json_get_integer(first, "alignment", 16));
     fputs("\"\"\"", f);
     for (const char *p = t.text; *p; p++) fprintf(f, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);

@@ -172,7 +172,7 @@ static void put_argument(struct kernel_text *w, const json_t *stage, size_t plac
         json_array_each(json_object_get(stage, "tensor_maps"), i, map)
             if ((size_t)json_get_integer(map, "argument", -1) == place) put_map(w, map);
     } else {
-        refuse(w, "sweetspot_runtime.c passes no texture or surface, as", name);
+        refuse(w, "sweetspot_runtime.c cannot pass a texture or surface, such as", name);
     }
 }
 
@@ -184,7 +184,8 @@ static void put_stage(struct kernel_text *w, const json_t *stage)
     if (header_argument_room(stage) + 256 > MOST_BYTES)
         refuse(w, "too large arguments for sweetspot_runtime.c in stage", name);
     if (json_object_get(stage, "library") || json_get_bool(stage, "untimed", false) || json_object_get(stage, "repeat"))
-        refuse(w, "sweetspot_runtime.c runs no stage that is a library's, not timed or repeated, as", name);
+        refuse(w, "sweetspot_runtime.c cannot run a stage that is a library call, not timed or repeated, such as",
+               name);
     const char *symbol = w->failed ? NULL : header_symbol(w->section, stage, w->err);
     if (!symbol) {
         w->failed = true;
@@ -273,10 +274,11 @@ static char *make_text(const json_t *section, struct error *err)
     autofree char *identifier = header_identifier(json_get_string(section, "job", "kernel"));
     struct kernel_text w = {.section = section, .prefix = text_format("%s_fn_", identifier), .err = err};
     json_array_each(json_object_get(section, "objects"), i, object)
-        refuse(&w, "sweetspot_runtime.c passes no texture or surface, as", json_get_string(object, "name", "?"));
+        refuse(&w, "sweetspot_runtime.c cannot pass a texture or surface, such as",
+               json_get_string(object, "name", "?"));
     json_array_each(json_object_get(section, "constants"), i, constant)
         if (json_object_get(constant, "symbol"))
-            refuse(&w, "sweetspot_runtime.c sets no variable, as", json_get_string(constant, "name", "?"));
+            refuse(&w, "sweetspot_runtime.c cannot set a variable, such as", json_get_string(constant, "name", "?"));
     put_facts(&w);
     put_supported(&w);
     json_array_each(json_object_get(section, "stages"), i, stage) put_stage(&w, stage);

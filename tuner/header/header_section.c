@@ -342,7 +342,7 @@ json_t *header_section_of_fallback(const struct job *job, const struct environme
 void header_section_ship(json_t *section, int64_t rounds, const char *compiler, bool same)
 {
     autofree char *build =
-        text_format("compiled here by %s: %s %s makes of the measured sources", compiler,
+        text_format("compiled here by %s: %s %s generates from the measured sources", compiler,
                     same ? "the same code as" : "OTHER code than", json_get_string(section, "compiler", "?"));
     json_object_set_new(section, "shipped", json_string(build));
     json_object_set_new(section, "final", json_true());

@@ -125,13 +125,12 @@ static void comment_macros(struct renderer *r, const json_t *stage)
 static void comment_repeat(struct renderer *r, const json_t *stage, const char *prefix)
 {
     if (!json_object_get(stage, "repeat")) return;
-    header_comment(r, "     it runs again and again: for (run = 0; %sgeometry(sizes, run).used; run++)", prefix);
+    header_comment(r, "     it runs repeatedly: for (run = 0; %sgeometry(sizes, run).used; run++)", prefix);
     json_array_each(json_object_get(stage, "swap"), i, pair)
-        header_comment(
-            r,
-            "     after every run exchange %s and %s; and before the first stage once for every run, so that "
-            "the result is where it belongs",
-            json_string_value(json_array_get(pair, 0)), json_string_value(json_array_get(pair, 1)));
+        header_comment(r,
+                       "     after every run exchange %s and %s; and before the first stage once for every run, so "
+                       "that the result ends up in the right buffer",
+                       json_string_value(json_array_get(pair, 0)), json_string_value(json_array_get(pair, 1)));
 }
 
 void header_comment_arguments(struct renderer *r, const json_t *section)
@@ -198,12 +197,12 @@ void header_comment_contract(struct renderer *r, const json_t *section)
         const char *before = json_get_string(buffer, "before", "");
         if (*before) header_comment(r, "     %-5s  %s", json_get_string(buffer, "name", "?"), before);
     }
-    header_put(
-        r, " * Variables of the module keep what the last launch left. Addresses are multiples of NAME_ALIGNMENT; "
-           "timed launches used\n"
-           " * multiples of 256, as allocators return them. Launches that use the same buffers, or the same loaded "
-           "module, follow each other:\n"
-           " * two at once were not tried. name_supported(sizes) says which sizes are accepted: the verified range. ");
+    header_put(r, " * Variables of the module keep what the last launch left. Addresses are multiples of "
+                  "NAME_ALIGNMENT; timed launches used\n"
+                  " * multiples of 256, as allocators return them. Launches that use the same buffers, or the same "
+                  "loaded module, must run one\n"
+                  " * after another: launches at the same time were not tested. name_supported(sizes) says which sizes "
+                  "are accepted: the verified range. ");
     if (!verified)
         header_put(r, "NOTHING\n * was verified here.\n");
     else if (sizes > 0)

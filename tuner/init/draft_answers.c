@@ -101,7 +101,7 @@ const char *draft_fill(struct job_draft *d, const char *what, const char *name, 
     const char *text = value ? written(d, form, value) : NULL;
     if (value && !text)
         mistake(d, "--%s %s: '%s' is not %s", what, name, value,
-                form == DRAFT_NUMBER ? "a number" : "what belongs there");
+                form == DRAFT_NUMBER ? "a number" : "what to write there");
     memory_add(d->dialog.questions, d->dialog.question_count) =
         (struct draft_question){what, name, hint, value, value && !answer};
     return text;
@@ -212,8 +212,8 @@ static const char *reference_kernel(struct job_draft *d, const struct cuda_kerne
                             kernel->name, grid.text, block.text);
     else
         mistake(d,
-                "--reference %s: its launch cannot be told from the source; `sweetspot init` writes a job file in "
-                "which you can write it",
+                "--reference %s: its launch cannot be determined from the source; `sweetspot init` writes a job file "
+                "in which you can fill it in",
                 kernel->name);
     if (!known && text)
         memory_add(d->dialog.questions, d->dialog.question_count) = (struct draft_question){

@@ -176,7 +176,7 @@ static void read_launch(struct job_draft *d, const struct call *c)
     l->known = c->configuration.count > 1 && read_dimensions(d, &s, r[0], l->grid, 0) &&
                read_dimensions(d, &s, r[1], l->block, 0) && (!shared || l->shared);
     if (l->shared && !strcmp(l->shared, "0")) l->shared = NULL;
-    l->reason = l->known ? hidden(d) : "what stands there cannot be told from the source alone";
+    l->reason = l->known ? hidden(d) : "its values cannot be determined from the source alone";
     l->known = !l->reason;
     free(s.renames);
 }

@@ -88,8 +88,7 @@ static void print_parameters(FILE *f, struct job_draft *d)
 {
     fprintf(f, "// Each parameter becomes a macro of its name.\nparameters = ");
     if (!d->parameter_count)
-        fprintf(f,
-                "\"? nothing in the source is a macro without a value: write one where a number decides the speed\"");
+        fprintf(f, "\"? the source has no macro without a value: write one where a number decides the speed\"");
     else
         fputs("(\n", f);
     for (size_t i = 0; i < d->parameter_count; i++) {
@@ -276,7 +275,7 @@ static void print_constants(FILE *f, struct job_draft *d)
 
 static void print_reference(FILE *f, struct job_draft *d)
 {
-    const char *hint = "what computes the same";
+    const char *hint = "what computes the same result";
     bool any = false;
     for (size_t i = 0; i < d->file->kernel_count; i++) {
         const struct cuda_kernel *k = &d->file->kernels[i];
@@ -311,10 +310,9 @@ void job_draft_write(FILE *f, struct job_draft *d, const char *name, const char 
     fprintf(f, "// Written by `sweetspot %s` from the source of the kernel ", d->dialog.assumes ? "tune" : "init");
     print_text(f, d->kernel->name);
     fprintf(f, ".%s\n// docs/job-file.md explains every setting.\n",
-            d->dialog.assumes
-                ? ""
-                : " A string that begins with ? is a\n// blank: `sweetspot check` lists all of them, and no "
-                  "command takes the job before they are filled in.");
+            d->dialog.assumes ? ""
+                              : " A string that begins with ? is a\n// blank: `sweetspot check` lists all of them, and "
+                                "no command accepts the job until they are filled in.");
     for (size_t i = 0; i < d->note_count; i++) {
         fprintf(f, "// ");
         print_text(f, d->notes[i]);

@@ -89,7 +89,7 @@ int device_limits_read(const json_t *device, struct device_limits *limits, struc
         int64_t *member = (int64_t *)(void *)((char *)limits + n->offset),
                 value = json_get_integer(device, key, *member);
         if (value < n->least || value > (int64_t)1 << 50)
-            return error_set(err, "the GPU worker says of its device that '%s' is %" PRId64, key, value);
+            return error_set(err, "the GPU worker reports that its device's '%s' is %" PRId64, key, value);
         *member = value;
     }
     return 0;

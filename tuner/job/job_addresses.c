@@ -92,10 +92,11 @@ static int pieces(const struct job *job, const struct address *a, int64_t count,
     if (target(job, a, values, &to, &run->at, err)) return -1;
     const char *name = job->buffers[a->buffer].name;
     if (a->at && count > 1)
-        return error_set(err, "%" PRId64 " addresses have one '&%s[..]': give one for each", count, name);
+        return error_set(err, "%" PRId64 " addresses share one '&%s[..]': give one for each", count, name);
     if (to.rows % count && (to.rows > 1 || to.cols % count))
-        return error_set(err, "'&%s' stands for %" PRId64 " addresses, but its %" PRId64 " %s are not as many pieces",
-                         name, count, to.rows > 1 ? to.rows : to.cols, to.rows > 1 ? "rows" : "elements");
+        return error_set(
+            err, "'&%s' stands for %" PRId64 " addresses, but its %" PRId64 " %s cannot be divided into as many pieces",
+            name, count, to.rows > 1 ? to.rows : to.cols, to.rows > 1 ? "rows" : "elements");
     if (count > 1) run->step = to.rows % count ? to.cols / count : to.rows / count * to.ld;
     run->at *= (int64_t)element_size(to.type);
     run->step *= (int64_t)element_size(to.type);

@@ -116,7 +116,7 @@ struct fill load_fill(struct reader *r, struct job *job, const struct node *argu
         fill.kind = FILL_CONSTANT;
         fill.low = node_real(n);
         if (node_is_integer(n) && !is_exact(node_integer(n)))
-            reader_mistake(r, n, "the fill %" PRId64 " of '%s' is not possible exactly", node_integer(n), buffer);
+            reader_mistake(r, n, "the fill %" PRId64 " of '%s' cannot be represented exactly", node_integer(n), buffer);
         else if (!node_is_integer(n) && !(integers && fill.low == floor(fill.low)))
             load_number(r, job, n, n, "fill of buffer", buffer, type, &fill.low_value, &fill.low);
     } else if (node_is_group(n)) {
@@ -129,7 +129,7 @@ struct fill load_fill(struct reader *r, struct job *job, const struct node *argu
     double greatest = range ? fill.high : fill.low, least = (double)element_least(type);
     if (integers && (range || fill.kind == FILL_CONSTANT) &&
         ((!fill.low_value && fill.low < least) || (!fill.high_value && greatest > (double)element_greatest(type))))
-        reader_mistake(r, n, "the fill has values that the type %s does not hold: it holds %" PRId64 " to %" PRId64,
+        reader_mistake(r, n, "the fill has values that the type %s cannot hold: it holds %" PRId64 " to %" PRId64,
                        element_name(type), element_least(type), element_greatest(type));
     if ((fill.kind == FILL_NONFINITE || fill.kind == FILL_ZEROS) && integers)
         reader_mistake(r, n, "fill \"%s\" is for floating-point buffers", fill_text[fill.kind]);

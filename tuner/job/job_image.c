@@ -36,11 +36,10 @@ static void load_modes(struct reader *r, const struct node *n, const struct buff
                        b->name, element_name(b->type), element_size(b->type) <= 2 ? ": add read = \"normalized\"" : "");
     if (plain && first_mode(n) &&
         (image->filter == IMAGE_INTERPOLATED || image->normalized || node_member(n, "address")))
-        reader_mistake(
-            r, first_mode(n),
-            "texture '%s' has memory \"linear\", which is read by tex1Dfetch alone: no filter \"linear\", no "
-            "'address', no 'normalized'; memory \"array\" has them",
-            b->name);
+        reader_mistake(r, first_mode(n),
+                       "texture '%s' has memory \"linear\", which can only be read by tex1Dfetch: no filter "
+                       "\"linear\", no 'address', no 'normalized'; memory \"array\" has them",
+                       b->name);
     if (!image->normalized && !plain && (address == IMAGE_WRAP || address == IMAGE_MIRROR))
         reader_mistake(r, node_member(n, "address"), "address \"%s\" of texture '%s' needs normalized = true",
                        image_address_text[address], b->name);
@@ -82,14 +81,14 @@ void join_image(struct reader *r, const struct node *n, struct buffer *b, bool s
     struct buffer_image *image = b->image;
     const char *what = surface ? "surface" : "texture";
     if (!image) {
-        reader_mistake(r, n,
-                       "buffer '%s' is no %s: give its 'type', 'shape' and 'memory' where it is first named, with "
-                       "%s = \"%s\"",
-                       b->name, what, what, b->name);
+        reader_mistake(
+            r, n,
+            "buffer '%s' is not a %s: give its 'type', 'shape' and 'memory' where it is first named, with %s = \"%s\"",
+            b->name, what, what, b->name);
         return;
     }
     if (!first && node_member(n, "memory"))
-        reader_mistake(r, node_member(n, "memory"), "the memory of '%s' is chosen where it is first named", b->name);
+        reader_mistake(r, node_member(n, "memory"), "'memory' of '%s' must be set where it is first named", b->name);
     if (surface && image->about.memory != IMAGE_ARRAY) {
         reader_mistake(r, n, "surface '%s' needs memory \"array\"", b->name);
     } else if (surface) {
@@ -98,7 +97,7 @@ void join_image(struct reader *r, const struct node *n, struct buffer *b, bool s
         image->texture = true;
         load_modes(r, n, b, &image->about);
     } else if (first_mode(n)) {
-        reader_mistake(r, first_mode(n), "how texture '%s' is read is said where it is first named", b->name);
+        reader_mistake(r, first_mode(n), "how texture '%s' is read must be set where it is first named", b->name);
     }
     if (!surface && image->about.memory != IMAGE_ARRAY && b->direction == DIRECTION_OUT)
         reader_mistake(r, n, "texture '%s' is only read, but it is an output", b->name);
@@ -130,7 +129,7 @@ void check_views(struct reader *r, const struct job *job, const struct node *own
         if (b->direction != DIRECTION_IN && pointer && (object || b->symbol))
             reader_mistake(r, owner,
                            "'%s' is written, so kernels cannot see it both by its address in memory and as a %s, which "
-                           "is another place",
+                           "is a different place",
                            b->name,
                            b->symbol ? "variable of the module"
                            : surface ? "surface"

@@ -69,8 +69,8 @@ static void check_expression(void *user, struct expr *e)
     for (size_t i = 0; i < count; i++)
         if (!job_name_is_fixed(g->job, slots[i]))
             reader_mistake(g->r, g->group,
-                           "'%s' depends on '%s', but another kernel has no parameters of the job: \"%s\"", g->to->name,
-                           symbols_name(g->job->symbols, slots[i]), expr_text(e));
+                           "'%s' depends on '%s', but another kernel cannot use the job's parameters: \"%s\"",
+                           g->to->name, symbols_name(g->job->symbols, slots[i]), expr_text(e));
 }
 
 // Reads the arguments, which default to those of the job's only stage. An implementation that is compared with
@@ -154,7 +154,7 @@ static void read_library(struct implementation_reading *g)
         read_arguments(g);
         check_outputs_given(g);
     } else if (!to->functions[FUNCTION_RESULT] && !to->functions[FUNCTION_VERIFY]) {
-        reader_mistake(g->r, g->group, "'reference' needs the library's 'function', or 'verify' in its place");
+        reader_mistake(g->r, g->group, "'reference' needs the library's 'function', or 'verify' instead");
     }
 }
 

@@ -184,7 +184,7 @@ static bool load_size(struct reader *r, struct job *job, const struct node *size
     else if (!node_is_integer(size) && !is_range(size))
         reader_mistake(r, size, "size '%s' must be an integer, or a range of positive ones: [low, high]", name);
     else if (!node_is_integer(size) && !tune)
-        reader_mistake(r, size, "size '%s' must be an integer: ranges are for problems that are tuned for", name);
+        reader_mistake(r, size, "size '%s' must be an integer: only 'problems' can have ranges", name);
     if (removed) return false;
     const bool other = !first && k == job->names.size_count;
     if (other) {
@@ -231,7 +231,7 @@ static void add_problems(struct reader *r, struct job *job, const struct node *n
         added++;
         if (ranges && job->search.objective == OBJECTIVE_EACH) p.holdout |= added % JOB_SAMPLES_HELD == 0;
         if (job->problem_count == JOB_MAX_PROBLEMS) {
-            reader_mistake(r, n, "more than %d problems%s", JOB_MAX_PROBLEMS, ranges ? ": a range has several" : "");
+            reader_mistake(r, n, "more than %d problems%s", JOB_MAX_PROBLEMS, ranges ? ": a range adds several" : "");
             return;
         }
         p.name = job_keep(job, problem_label(job, p.sizes));
@@ -307,7 +307,7 @@ static void load_values(struct reader *r, struct job *job, const struct node *ve
             continue;
         }
         autofree char *words = text_join(value_domain_text, "\", \"");
-        reader_mistake(r, node_at(list, i), "'values' can hold \"%s\"", words);
+        reader_mistake(r, node_at(list, i), "'values' must be a list of \"%s\"", words);
     }
 }
 
@@ -473,8 +473,8 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
         if (dot && dot > job->name) *dot = 0;
         if (!is_job_name(job->name))
             reader_mistake(r, NULL,
-                           "there is no 'name', and the file's, \"%s\", cannot stand for it: a name is letters, "
-                           "digits, '_' and '-', at most %d of them, and does not begin with '-'",
+                           "there is no 'name', and the file's name, \"%s\", cannot be used instead: a name has only "
+                           "letters, digits, '_' and '-', at most %d of them, and does not begin with '-'",
                            job->name, JOB_MAX_NAME);
     }
     job->file.description = job_copy(job, reader_string(r, root, "description"));

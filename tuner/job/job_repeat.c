@@ -108,8 +108,7 @@ static int find_swapped(struct reader *r, const struct job *job, const struct no
         return reader_mistake(r, n, "'%s' is an input, which the kernel may not write: let an earlier stage copy it",
                               name);
     if (job->buffers[i].symbol || job->buffers[i].image)
-        return reader_mistake(r, n,
-                              "'%s' is a %s, which is a place of its own: only buffers in memory can be exchanged",
+        return reader_mistake(r, n, "'%s' is a %s, which has its own memory: only buffers in memory can be exchanged",
                               name, job->buffers[i].symbol ? "variable of the module" : "texture or surface");
     for (size_t k = 0; k < job->buffer_count; k++)
         for (size_t a = 0; a < job->buffers[k].fill.address_count; a++)
@@ -230,8 +229,8 @@ int job_first_names(const struct job *job, int64_t *values, int *names, struct e
         bool data = b->direction == DIRECTION_INOUT || (b->direction == DIRECTION_SCRATCH && b->fill.given);
         if (!data || names[i] == (int)i) continue;
         return error_set(err,
-                         "buffer '%s' holds data in the beginning, but so many exchanges follow that '%s' would stand "
-                         "for it: let a stage before copy it",
+                         "buffer '%s' holds data at the start, but after all exchanges, '%s' would be in its place: "
+                         "let an earlier stage copy it",
                          b->name, job->buffers[names[i]].name);
     }
     return 0;

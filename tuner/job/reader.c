@@ -222,8 +222,7 @@ static void scan_group(struct scan *s, char sign)
 {
     struct reader *r = s->reader;
     if (sign == '{' && r->depth == MOST_GROUPS) {
-        if (r->settings[r->depth] <= MOST_SETTINGS)
-            scan_mistake(s, "more than %d groups within each other", MOST_GROUPS);
+        if (r->settings[r->depth] <= MOST_SETTINGS) scan_mistake(s, "more than %d nested groups", MOST_GROUPS);
         r->settings[r->depth] = MOST_SETTINGS + 1; // report it only once
     } else if (sign == '{') {
         r->settings[++r->depth] = 0;
@@ -314,7 +313,7 @@ static void add_blank(struct reader *r, const config_setting_t *s, const char *p
     const char *hint = config_setting_get_string(s) + 1;
     hint += strspn(hint, " ");
     r->blanks++;
-    reader_mistake(r, node(s), "'%s' is left to fill in%s%s", path, *hint ? ": " : "", hint);
+    reader_mistake(r, node(s), "'%s' still has to be filled in%s%s", path, *hint ? ": " : "", hint);
 }
 
 // Goes through all settings once and collects blanks, numbers that are too large, and strings that the driver could not

@@ -53,7 +53,7 @@ static char *search(const char *text, int line)
     struct signs s = {text, 1, 0};
     while (next_sign(&s)) {
     }
-    if (s.unclosed) return text_format("a '\"' of line %d has no other after it", s.unclosed);
+    if (s.unclosed) return text_format("a string that begins in line %d has no closing '\"'", s.unclosed);
     s = (struct signs){text, 1, 0};
     char before = 0, sign, open[DEPTH_MAX];
     int depth = 0, opened[DEPTH_MAX];
@@ -62,13 +62,13 @@ static char *search(const char *text, int line)
         const char shown = sign, *closes = strchr(")]}", sign), *opens = strchr("([{", sign);
         bool near = s.line >= line - 1 && s.line <= line;
         if (closes && before == ',' && near) return text_format("a list cannot end with a comma before '%c'", sign);
-        if (sign == '\'' && near) return text_copy("texts are written in double quotes");
+        if (sign == '\'' && near) return text_copy("strings are written in double quotes");
         if (isalnum((unsigned char)sign) || sign == '_') {
             size_t length = 1;
             while (isalnum((unsigned char)at[length]) || (at[length] && strchr("_-*.", at[length]))) length++;
             s.at = at + length;
             if (near && !isdigit((unsigned char)sign) && before && strchr("=:[(,", before) && needs_quotes(at, length))
-                return text_format("names, texts and expressions are written in double quotes: \"%.*s\"", (int)length,
+                return text_format("names, strings and expressions are written in double quotes: \"%.*s\"", (int)length,
                                    at);
             sign = isdigit((unsigned char)sign) ? DIGIT : NAME;
         }

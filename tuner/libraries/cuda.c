@@ -482,7 +482,7 @@ int cuda_event_happened(struct cuda_event *event, bool *happened, struct error *
 {
     CUresult r = driver.cuEventQuery((CUevent)event);
     *happened = r == CUDA_SUCCESS;
-    return r == CUDA_ERROR_NOT_READY ? 0 : cuda_check(err, r, "cannot ask for an event");
+    return r == CUDA_ERROR_NOT_READY ? 0 : cuda_check(err, r, "cannot query an event");
 }
 
 int cuda_event_seconds(struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err)

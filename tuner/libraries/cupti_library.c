@@ -32,17 +32,17 @@ static const char *advice(CUptiResult result)
                "/etc/modprobe.d";
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
         return "; this is a virtual GPU whose counters are not passed through: its host can enable them (vGPU "
-               "parameter enable_profiling=1), or tune with times alone";
+               "parameter enable_profiling=1), or tune without counters";
     case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
-        return "; this is a slice of a GPU (MIG), which has no counters here: use a GPU without MIG "
-               "(`nvidia-smi -i N -mig 0`), or tune with times alone";
+        return "; this is a slice of a GPU (MIG), which has no counters here: use a GPU without MIG (`nvidia-smi -i N "
+               "-mig 0`), or tune without counters";
     case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
-        return "; confidential computing is on, which hides the counters: switch it off, or tune with times alone";
+        return "; confidential computing is on, which hides the counters: switch it off, or tune without counters";
     case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
         return "; this WSL passes no counters through: allow them for all users in the Windows driver's developer "
                "settings, or run on Linux";
     case CUPTI_ERROR_NOT_SUPPORTED:
-        return "; this device, driver or virtual GPU has no such counters: tune with times alone";
+        return "; this device, driver or virtual GPU has no such counters: tune without counters";
     case CUPTI_ERROR_HARDWARE_BUSY:
         return "; another profiler (ncu, nsys, DCGM) is using this device's counters: stop it and run again";
     case CUPTI_ERROR_INVALID_CHIP_NAME:

@@ -72,7 +72,7 @@ static int make_cache(const char *path, struct error *err)
     if (output_make_folders(path, err)) return -1;
     if (mkdir(path, 0700) && errno != EEXIST)
         return error_set(err, "cannot make the node's cache '%s': %s", path, strerror(errno));
-    if (lstat(path, &about)) return error_set(err, "cannot look at the node's cache '%s': %s", path, strerror(errno));
+    if (lstat(path, &about)) return error_set(err, "cannot examine the node's cache '%s': %s", path, strerror(errno));
     if (S_ISLNK(about.st_mode))
         return error_set(err, "the node's cache '%s' is a symbolic link; name the folder itself", path);
     if (!S_ISDIR(about.st_mode) || access(path, W_OK))
@@ -240,7 +240,7 @@ static void start(struct agent *a, uint32_t channel, const struct node_start *or
     struct error err;
     struct node_worker w;
     if (!a->folder || find(a, channel) || node_worker_start(&w, channel, order, a->folder, &err)) {
-        autofree char *line = text_format("%s\n", a->folder ? err.message : "there was no welcome");
+        autofree char *line = text_format("%s\n", a->folder ? err.message : "no welcome message came");
         frame_put(&a->out, FRAME_ERRORS, channel, line, strlen(line));
         node_message_put(&a->out, FRAME_EXIT, channel, &(struct node_exit){.status = EXIT_ENVIRONMENT << 8});
         return;

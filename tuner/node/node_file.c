@@ -62,7 +62,7 @@ int node_file_send(struct frame_writer *w, int fd, const struct node_file *file,
     autofree char *bytes = size < IN_MEMORY ? read_small(fd, size) : NULL;
     if (size < IN_MEMORY) close(fd);
     if (size < IN_MEMORY && !bytes)
-        return error_set(err, "'%s' changes while it is sent", file->path ? file->path : file->name);
+        return error_set(err, "'%s' changed while it was sent", file->path ? file->path : file->name);
     node_message_put(w, FRAME_FILE, 0, file);
     if (bytes)
         frame_put_data(w, bytes, size);
@@ -75,7 +75,7 @@ int node_arrival_begin(struct node_arrival *a, const char *path, const char *has
 {
     node_arrival_drop(a);
     if (size < 0 || strlen(hash) != HASH_TEXT_SIZE - 1 || hash[strspn(hash, "0123456789abcdef")])
-        return error_set(err, "a file without size or hash arrives");
+        return error_set(err, "a file without size or hash arrived");
     if (output_make_folders(path, err)) return -1;
     *a = (struct node_arrival){
         .path = text_copy(path), .temporary = text_format("%s.%ld", path, (long)getpid()), .left = size};
@@ -90,7 +90,7 @@ int node_arrival_begin(struct node_arrival *a, const char *path, const char *has
 
 int node_arrival_take(struct node_arrival *a, const void *data, size_t size, struct error *err)
 {
-    if (!a->path || (int64_t)size > a->left) return error_set(err, "bytes of no file arrive");
+    if (!a->path || (int64_t)size > a->left) return error_set(err, "bytes that belong to no file arrived");
     hash_bytes(a->sum, data, size);
     a->left -= (int64_t)size;
     if (!output_all(a->fd, data, size)) return 0;
@@ -107,7 +107,7 @@ int node_arrival_end(struct node_arrival *a, struct error *err)
     a->sum = NULL;
     int result = 1;
     if (strcmp(hash, a->hash))
-        result = error_set(err, "'%s' did not arrive as it was sent", a->path);
+        result = error_set(err, "'%s' was changed on its way", a->path);
     else if (rename(a->temporary, a->path))
         result = error_set(err, "cannot write '%s': %s", a->path, strerror(errno));
     if (result > 0) { // it has its name, so nothing must be removed

@@ -40,7 +40,7 @@ int frame_next(struct byte_queue *q, struct frame *out, struct error *err)
     if (byte_queue_size(q) < HEADER) return 0;
     size_t size = number_at(at + 8);
     if (at[0] != 's' || at[1] != 'n' || at[3] || size > LONGEST_FRAME)
-        return error_set(err, "what arrives is not of the protocol: something else writes to the same pipe");
+        return error_set(err, "the data received is not part of the protocol: something else writes to the same pipe");
     if (byte_queue_size(q) < HEADER + size) return 0;
     *out = (struct frame){
         .type = (enum frame_type)at[2], .channel = number_at(at + 4), .data = at + HEADER - 1, .size = size};

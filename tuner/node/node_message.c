@@ -50,20 +50,19 @@ int node_identity_read(const char *line, const char *node, struct node_identity 
     char *end, own[HASH_TEXT_SIZE];
     long protocol = strtol(line + strlen(NODE_GREETING), &end, 10);
     if (protocol != NODE_PROTOCOL)
-        return error_set(err, "node %s speaks version %ld of the protocol, this program speaks version %d", node,
-                         protocol, NODE_PROTOCOL);
+        return error_set(err, "node %s uses version %ld of the protocol, this program uses version %d", node, protocol,
+                         NODE_PROTOCOL);
     autojson json_t *object = json_parse(end, err);
     if (!object || record_read(&identity_record, object, out, memory, err)) return error_prefix(err, "node %s", node);
     node_identity_programs(own);
     if (strcmp(out->version, SWEETSPOT_VERSION) || strcmp(out->program, own))
         return error_set(err,
                          "node %s runs sweetspot %s (program %.8s), this is sweetspot %s (program %.8s): install the "
-                         "same there, or name its program",
+                         "same version there, or name its program",
                          node, *out->version ? out->version : "?", *out->program ? out->program : "?",
                          SWEETSPOT_VERSION, own);
     if (out->cores >= 1 && out->cores <= NODE_MOST_CORES) return 0;
-    return error_set(err, "node %s says that it has %" PRId64 " cores: 1 to %d are possible", node, out->cores,
-                     NODE_MOST_CORES);
+    return error_set(err, "node %s reports %" PRId64 " cores: 1 to %d are possible", node, out->cores, NODE_MOST_CORES);
 }
 
 // Messages ------------------------------------------------------------------------------------------------------------

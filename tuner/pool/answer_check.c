@@ -55,7 +55,7 @@ static int check_reported(const struct named_things *request, const struct named
     for (size_t i = 0; i < count; i++)
         if (reported[i].trial && !is_given(request->candidates, request->candidate_count, &reported[i]) &&
             !is_given(request->trials, request->trial_count, &reported[i]))
-            return error_set(why, "it tells of the trial %" PRId64 ", which it was not given", reported[i].trial);
+            return error_set(why, "it reports on trial %" PRId64 ", which it was not given", reported[i].trial);
     return 0;
 }
 

@@ -133,14 +133,14 @@ static void read_greeting(struct node_link *l)
             send_welcome(l);
         }
     }
-    if (got < 0) node_link_stop(l, true, "it sends text without end in place of the agent's greeting");
+    if (got < 0) node_link_stop(l, true, "it sends endless text instead of the agent's greeting");
 }
 
 static void take_ready(struct node_link *l, const struct node_ready *ready)
 {
     l->files.shared = ready->shared;
     if (ready->have_count > NODE_FILES_REPORTED) {
-        node_link_stop(l, true, "it says that it has more than %d files", NODE_FILES_REPORTED);
+        node_link_stop(l, true, "it reports more than %d files", NODE_FILES_REPORTED);
         return;
     }
     free(l->files.cache);
@@ -256,7 +256,8 @@ static void keep_time(struct node_link *l, double now)
                        l->state == LINK_GREETING ? "greet" : "become ready", s->greeting, *l->words.last ? ": " : "",
                        l->words.last);
     if (l->state <= LINK_GREETING) return;
-    if (now - l->heard > s->timeout) node_link_stop(l, false, "nothing was heard of it for %.0f s", now - l->heard);
+    if (now - l->heard > s->timeout)
+        node_link_stop(l, false, "nothing was received from it for %.0f s", now - l->heard);
     if (l->state == LINK_DOWN || now - l->heartbeat_at < s->heartbeat) return;
     frame_put_first(&l->out, FRAME_BEAT);
     l->heartbeat_at = now;
@@ -324,7 +325,7 @@ void node_link_release(struct node_link *l)
 
 struct node_channel *node_link_open(struct node_link *l, char *const argv[], struct error *err)
 {
-    if (l->state != LINK_UP) return error_set(err, "node %s is not there: %s", l->name, node_link_why(l)), NULL;
+    if (l->state != LINK_UP) return error_set(err, "node %s cannot be reached: %s", l->name, node_link_why(l)), NULL;
     struct node_channel *c = memory_new(1, sizeof *c);
     struct node_start order = {.argv = (const char *const *)argv};
     while (argv[order.argv_count]) order.argv_count++;

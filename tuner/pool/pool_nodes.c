@@ -118,7 +118,7 @@ const char *pool_node_name(const struct worker_pool *p, size_t node)
     return node == POOL_HERE ? NULL : p->remote.nodes[node]->spec.name;
 }
 
-static const char other_compiler[] = "it does not compile as the others do";
+static const char other_compiler[] = "its compiler differs from the others'";
 
 static const char *node_disabled(const struct worker_pool *p, size_t node)
 {
@@ -228,7 +228,7 @@ void pool_node_greeted(struct worker_pool *p, size_t node, const json_t *hello)
     bool same = compiler && !strcmp(compiler, p->first.compiler);
     n->compilers = same ? COMPILERS_GOOD : COMPILERS_REFUSED;
     if (!same)
-        pool_report(&p->settings, true, "node %s does not compile: it has %s, the run has %s", n->spec.name,
+        pool_report(&p->settings, true, "node %s is not used to compile: it has %s, the run has %s", n->spec.name,
                     compiler ? compiler : answer_reason(hello, "no compiler"), p->first.compiler);
 }
 
@@ -238,7 +238,7 @@ void pool_node_not_greeted(struct worker_pool *p, size_t node, const char *why)
     n->compilers =
         (n->greetings += pool_start_weight(false)) < POOL_FAILED_STARTS ? COMPILERS_UNKNOWN : COMPILERS_REFUSED;
     if (n->compilers == COMPILERS_REFUSED)
-        pool_report(&p->settings, true, "node %s does not compile: %s", n->spec.name, why);
+        pool_report(&p->settings, true, "node %s is not used to compile: %s", n->spec.name, why);
 }
 
 void pool_node_count_gpus(struct worker_pool *p, size_t gpu, const json_t *hello)

@@ -102,7 +102,7 @@ static size_t first_usable_gpu(const struct worker_pool *p)
 
 static const char *no_device(const json_t *hello)
 {
-    return answer_reason(hello, "the GPU worker does not say which device it has");
+    return answer_reason(hello, "the GPU worker does not report its device");
 }
 
 // Finds the first compiler that answers, on the first node that is up, and the first GPU.
@@ -155,7 +155,7 @@ static int meet(struct worker_pool *p, struct error *err)
     p->first.hello = greet(p, first_gpu(p), err);
     if (!p->first.hello) return -1;
     if (json_object_get(p->first.hello, "device")) return 0;
-    return error_set(err, "%s (`sweetspot doctor` says what works here)", no_device(p->first.hello));
+    return error_set(err, "%s (`sweetspot doctor` shows what works here)", no_device(p->first.hello));
 }
 
 int pool_open(struct worker_pool *p, const struct pool_settings *settings, struct error *err)

@@ -125,7 +125,7 @@ void pool_release_slots(struct worker_pool *p)
 
 int pool_refusal(const json_t *answer, struct error *err)
 {
-    error_set(err, "%s", answer_reason(answer, "the GPU worker refuses the job"));
+    error_set(err, "%s", answer_reason(answer, "the GPU worker rejects the job"));
     return strcmp(json_get_string(answer, "status", ""), PROTOCOL_ENVIRONMENT) ? EXIT_USAGE : EXIT_ENVIRONMENT;
 }
 

@@ -72,7 +72,7 @@ static const char *const node_members[] = {"name", "command", "count", "gpus", "
 static const char *text_member(struct reader *r, const struct node *group, const char *name)
 {
     const struct node *n = node_member(group, name);
-    if (n && !node_is_string(n)) reader_mistake(r, n, "'%s' must be a text", name);
+    if (n && !node_is_string(n)) reader_mistake(r, n, "'%s' must be a string", name);
     return n && node_is_string(n) ? node_string(n) : NULL;
 }
 

@@ -115,13 +115,14 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
         return slot->node == POOL_HERE;
     }
     if (slot->state == GPU_HELLO && slot->node != POOL_HERE && (!device || pool_gpu_differs(p, i, answer))) {
-        if (!device) pool_gpu_disable(p, i, answer_reason(answer, "it does not say which device it is"));
+        if (!device) pool_gpu_disable(p, i, answer_reason(answer, "it does not report its device"));
         return false;
     }
     if (slot->state == GPU_HELLO && device && strcmp(json_get_string(device, "name", ""), p->first.device_name)) {
-        error_set(&event->why,
-                  "%s is a %s, but the first is a %s: GPUs of one run must be alike; choose them with --device",
-                  slot->name, json_get_string(device, "name", "?"), p->first.device_name);
+        error_set(
+            &event->why,
+            "%s is a %s, but the first is a %s: the GPUs of a run must be of the same kind; choose them with --device",
+            slot->name, json_get_string(device, "name", "?"), p->first.device_name);
         event->exit_status = EXIT_USAGE;
         return true;
     }

@@ -86,9 +86,9 @@ int greeting_check(const json_t *answer, struct error *err)
     autorelease(arena_release) struct arena memory = {NULL};
     int failed = record_read(&greeting_record, answer, &g, &memory, err);
     if (!failed && (!*g.head.status || answer_is_ok(&g.head)) && g.protocol != PROTOCOL_VERSION)
-        failed = error_set(err,
-                           "the worker speaks version %d of the protocol and this program version %d: install "
-                           "programs of one build",
-                           g.protocol, PROTOCOL_VERSION);
+        failed = error_set(
+            err,
+            "the worker uses version %d of the protocol, this program uses version %d: install programs of one build",
+            g.protocol, PROTOCOL_VERSION);
     return failed;
 }

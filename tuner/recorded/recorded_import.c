@@ -39,7 +39,7 @@ static json_t *close_cache(const char *text, size_t size, const char **note)
         memcpy(closed + size, "}}", 3);
         document = json_loads(closed, JSON_REJECT_DUPLICATES, &ignored);
         if (document) break;
-        *note = "row is left out, because it is cut: the tuner of the cache was interrupted";
+        *note = "row is left out, because it is incomplete: the tuner of the cache was interrupted";
         while (size && !(text[size - 1] == '\n' && size > 1 && text[size - 2] == ',')) size--;
     }
     return document;

@@ -149,7 +149,8 @@ static int add_parameters(struct recorded *r, const struct row_list *rows, const
         if (t1 && !one) return error_set(err, "the T1 document is not of this space: it lacks parameter '%s'", name);
         const char *python = json_get_string(one, "Values", "");
         autojson json_t *values = t1_values(python);
-        if (one && !values) recorded_note(r, "parameters have values in T1 that are not a list: those measured count");
+        if (one && !values)
+            recorded_note(r, "parameters have values in T1 that are not a list: the measured values are used");
         if (!values) values = collect_values(rows, name);
         if (recorded_add_parameter(r, name, values, -1, err)) return -1;
     }

@@ -47,7 +47,8 @@ json_t *report_failures(const struct result *r)
                             t->words.texts[all[k].reason], "count", (json_int_t)all[k].count, "trials", trials));
     }
     if (left)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:[]}", "status", "others", "reason",
-                                              "rarer kinds of failures together", "count", (json_int_t)rest, "trials"));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:I, s:[]}", "status", "others", "reason",
+                                        "rarer kinds of failures, combined", "count", (json_int_t)rest, "trials"));
     return list;
 }

@@ -68,8 +68,9 @@ static void take_reference(struct gpu_checks *c, const struct task *t, int64_t t
     }
     if (++c->seen < REFERENCE_OF) return;
     if (c->with->pool->gpu_count > 1)
-        display_log(c->with->display, "trial %" PRId64 " is measured on every GPU now and then, to compare them: %s",
-                    c->trial, c->reference.config);
+        display_log(c->with->display,
+                    "trial %" PRId64 " is measured on every GPU from time to time, to compare them: %s", c->trial,
+                    c->reference.config);
     policy_use_reference(c->with->policy, true);
 }
 

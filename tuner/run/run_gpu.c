@@ -150,7 +150,7 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
             run_watch_measured(&r->watch, event->worker, true, NULL);
             run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL, NULL);
         } else {
-            display_log(&r->display, "trial %" PRId64 " has no counters: counting it ended the worker", t->trial);
+            display_log(&r->display, "trial %" PRId64 " has no counters: the worker ended while counting it", t->trial);
             run_commit_counters(r, t, NULL);
         }
     }

@@ -203,7 +203,7 @@ static int find_target(struct run *r, struct error *err)
     double least = work_least_objective(r->job, r->ceilings);
     if (!(least > 0)) {
         error_set(err,
-                  "%s: the search shall end at %g%% of the ceiling, which is unknown: set the job's 'work' and "
+                  "%s: the search is to end at %g%% of the ceiling, which is unknown: set the job's 'work' and "
                   "'work.pipe', and see `sweetspot list units`",
                   r->job->path, 100 * rules->ceiling);
         return EXIT_USAGE;

@@ -227,8 +227,8 @@ enum compile_result compile_result_read(const json_t *answer, const struct job *
     bool changed = !strcmp(word, PROTOCOL_SOURCE_CHANGED);
     if (changed)
         error_set(text,
-                  "'%s' has changed meanwhile. Everything measured so far is kept under the old source. Run the same "
-                  "command again",
+                  "'%s' has changed during the run. Everything measured so far is kept under the old source. Run the "
+                  "same command again",
                   job->code.source);
     else
         error_set(text, "compiler: %s", *word ? *reason : "an answer without status");

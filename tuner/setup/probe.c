@@ -38,8 +38,7 @@ static json_t *ask_gpu_number(int index, const char *op, struct error *err)
 {
     char device[16];
     snprintf(device, sizeof device, "%d", index);
-    return ask_gpu(device, json_pack("{s:s}", "op", op), "device", "the GPU worker does not say which device it has",
-                   err);
+    return ask_gpu(device, json_pack("{s:s}", "op", op), "device", "the GPU worker does not report its device", err);
 }
 
 json_t *probe_gpu(int index, struct error *err)
@@ -50,7 +49,7 @@ json_t *probe_gpu(int index, struct error *err)
 json_t *probe_metrics(const char *chip, struct error *err)
 {
     return ask_gpu(NULL, json_pack("{s:s, s:s}", "op", "metrics", "chip", chip), "metrics",
-                   "the GPU worker does not know its metrics", err);
+                   "the GPU worker does not report its metrics", err);
 }
 
 json_t *probe_compiler(json_t *request, struct error *err)

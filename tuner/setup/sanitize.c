@@ -213,7 +213,7 @@ static json_t *finish(struct sanitizing *z, size_t tool)
     sanitizer_log_read(text ? text : "", z->symbols, z->symbol_count, &log);
     const char *word = json_get_string(answer, "status", "");
     bool answered = answer && status_find(word) == STATUS_OK;
-    if (answer && !answered) error_set(&why, "the worker says %s: %s", word, answer_reason(answer, ""));
+    if (answer && !answered) error_set(&why, "the worker reports %s: %s", word, answer_reason(answer, ""));
     if (*log.trouble) error_set(&why, "%s", log.trouble);
     if (answered && !*log.trouble && !log.ended) error_set(&why, "its log has no summary");
     bool done = answered && log.ended && !*log.trouble;
@@ -253,7 +253,7 @@ struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, c
     const json_t *described = json_array_get(json_object_get(request, "problems"), (size_t)problem);
     bool brief = !thorough && json_get_number(described, "flops", 0) > most_advice_flops;
     for (size_t i = 0; i < TOOLS; i++) {
-        if (tools[i].advice && brief) z->left_out[i] = "the problem is large; `sweetspot judge` runs it all the same";
+        if (tools[i].advice && brief) z->left_out[i] = "the problem is large; `sweetspot judge` runs it anyway";
         if (s->stuck[i]) z->left_out[i] = "it missed its deadline with another candidate";
         if (!z->left_out[i]) start(z, i, set_up, json_deep_copy(asked));
     }

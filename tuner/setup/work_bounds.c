@@ -32,9 +32,9 @@ char *work_ceiling_text(const json_t *ceilings, const struct execution_unit *pip
     const json_t *lasting = json_object_get(json_object_get(ceilings, "lasting"), own->key);
     double clock = json_get_number(lasting, "clock_mhz", NAN);
     autofree char *at = !own->lasts ? text_copy("")
-                        : !lasting  ? text_copy(", for some milliseconds only")
-                        : clock > 0 ? text_format(", at %.0f MHz, the clock that lasts", clock)
-                                    : text_copy(", at the clock that lasts");
+                        : !lasting  ? text_copy(", only for some milliseconds")
+                        : clock > 0 ? text_format(", at %.0f MHz, the sustained clock", clock)
+                                    : text_copy(", at the sustained clock");
     return text_format("%s %.4g T%s/s%s", own->name, value / 1e12, own->unit, at);
 }
 
@@ -119,8 +119,8 @@ bool work_is_doubtful(const struct job *job, size_t problem, double time, const 
     bool many = amount / time > slack * most, many_bytes = w.bytes / time > slack * most_bytes;
     if (!many && !many_bytes) return false;
     error_set(warning,
-              "%s:%d: 'work' says %.4g %s%s%s%s of problem %s, which in %.4g s are %.3g a second, and the device was "
-              "measured to do %.3g: correct 'work', or check that the kernel does all of it",
+              "%s:%d: 'work' gives %.4g %s%s%s%s for problem %s, which in %.4g s is %.3g per second, but the device "
+              "was measured at %.3g: correct 'work', or check that the kernel does all of it",
               job->path, job_location(job, "work").line, many ? amount : w.bytes, many ? "operations" : "bytes",
               many && w.pipe ? " of the execution unit '" : "", many && w.pipe ? w.pipe->name : "",
               many && w.pipe ? "'" : "", job->problems[problem].name, time, (many ? amount : w.bytes) / time,

@@ -31,7 +31,7 @@ double work_least_objective(const struct job *, const json_t *ceilings);
 
 // The measured ceiling of an execution unit; for "tensor bf16", the higher of its two ceilings. NaN: unknown.
 double work_ceiling(const json_t *ceilings, const struct execution_unit *);
-// The ceiling with its conditions: "wgmma bf16 690 TFLOP/s, at 1400 MHz, the clock that lasts"; "": unknown. malloc'ed.
+// The ceiling with its conditions: "wgmma bf16 690 TFLOP/s, at 1400 MHz, the sustained clock"; "": unknown. malloc'ed.
 char *work_ceiling_text(const json_t *ceilings, const struct execution_unit *);
 
 // Whether `work` on a tuned problem, done in `time` (s), would exceed the measured "ceilings" (protocol.h) by more than
@@ -41,7 +41,7 @@ bool work_is_doubtful(const struct job *, size_t problem, double time, const jso
 
 // The request for the ceilings that a document lacks (NULL: no document). Returns NULL if none is missing. A job whose
 // execution unit is unknown needs the ceilings of all jobs, measured for some milliseconds each. Other jobs need their
-// own unit, at the clock that lasts, and memory.
+// own unit, at the sustained clock, and memory.
 json_t *job_ceilings_request(const struct job *, const json_t *known);
 // The document, extended by the answer to the request. New reference; `known` may be NULL.
 json_t *job_ceilings_merge(const json_t *known, const json_t *request, const json_t *answer);

@@ -125,7 +125,7 @@ static int lock_file(struct store *store, struct error *err)
         close(fd);
         if (status < 0) return -1;
     }
-    return error_set(err, "cannot lock '%s': it is removed again and again", path);
+    return error_set(err, "cannot lock '%s': it is removed repeatedly", path);
 }
 
 int store_busy(struct store *store, struct error *err)

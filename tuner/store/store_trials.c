@@ -212,7 +212,8 @@ static int read_row(struct store *store, sqlite3_stmt *query, struct arena *memo
     trial_clear(FIELD_TRIAL, trial);
     trial->id = sqlite3_column_int64(query, column++);
     if (trial->id < 1 || trial->id > most_id)
-        return error_set(err, "store '%s': a trial has the number %" PRId64 ", as none can", store->path, trial->id);
+        return error_set(err, "store '%s': a trial has the number %" PRId64 ", which is impossible", store->path,
+                         trial->id);
     if (store_read_fields(store, query, &column, FIELD_TRIAL, trial, memory, err)) return -1;
     if (trial->status != STATUS_OK && trial->status != STATUS_SLOW) trial->objective = NAN; // by a later verdict
     return 0;

@@ -69,7 +69,7 @@ static const struct metric stall_metrics[] = {
     STALL(imc_miss, "warps waiting for an immediate constant"),
     STALL(membar, "warps waiting at a memory fence"),
     STALL(drain, "warps that ended, waiting for their stores"),
-    STALL(sleeping, "warps asleep by nanosleep"),
+    STALL(sleeping, "warps asleep in nanosleep"),
     {"stall_gmma", "smsp__average_warps_issue_stalled_gmma_per_issue_active.ratio", "warps/issue",
      "warps waiting for wgmma", "GH"},
     {0},
@@ -142,7 +142,7 @@ static const struct metric full_metrics[] = {
     {"l1_hit_rate", "l1tex__t_sector_hit_rate.pct", "%", "sectors found in the L1", NULL},
     {"l2_hit_rate", "lts__t_sector_hit_rate.pct", "%", "sectors found in the L2", NULL},
     {"dram_write_bytes", "dram__bytes_write.sum", "bytes", "bytes written to device memory", NULL},
-    {"cycles_active_min", "sm__cycles_active.min", "cycles", "active cycles of the idlest multiprocessor", NULL},
+    {"cycles_active_min", "sm__cycles_active.min", "cycles", "active cycles of the least busy multiprocessor", NULL},
     {0},
 };
 

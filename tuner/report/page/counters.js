@@ -13,7 +13,7 @@ function showCounters(parent, result, job, key) {
     if (usable.length < 2)
         return (
             'The candidates have no counters. They are read where the driver permits it; ' +
-            'sweetspot doctor says what is missing.'
+            'sweetspot doctor shows what is missing.'
         );
     const unit = i => points.units?.[i] ?? '';
     // Trials are numbered in the order in which they finished, so this axis shows a drift during the search.

@@ -33,8 +33,8 @@ function showFinal(parent, result, job) {
             title: 'Times in the final, relative to the winner',
             height: 60 + 26 * sorted.length,
             note:
-                'The winner’s time is 1; further right is slower. Lines are intervals of paired ratios. Of ties, ' +
-                'the one that uses the fewest resources wins.',
+                'The winner’s time is 1; further right is slower. Lines are intervals of paired ratios. In a tie, ' +
+                'the candidate that uses the fewest resources wins.',
             option: () => {
                 const p = palette(),
                     colour = i =>
@@ -127,6 +127,6 @@ function showFinal(parent, result, job) {
             ]),
             'The final: times, ratios and resources'
         ),
-        el('p.note', 'Of the other candidates’ configurations, what differs from the winner’s.')
+        el('p.note', 'For other candidates, only differences from the winner’s configuration are shown.')
     );
 }

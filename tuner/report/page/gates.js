@@ -3,7 +3,7 @@
 function showGates(parent, {gates}, job) {
     if (!gates?.length) {
         const command = `sweetspot gate ${fileOf(job)} --base main`;
-        return `No gate has been held. It compares the kernel with an earlier version of it: ${command}`;
+        return `No gate has been run. A gate compares the kernel with an earlier version: ${command}`;
     }
     const rows = gates.flatMap(({when, base, device, driver, compiler, problems}) =>
         (problems ?? []).map(({problem, verdict, ratio: [value, low, high] = []}) => [

@@ -21,7 +21,7 @@ function showPair(parent, result, job, key) {
         .filter(each => each.values.length > 1)
         .toSorted((a, b) => (b.importance ?? -1) - (a.importance ?? -1));
     if (several.length < 2 || !trials?.time.some(each => each > 0))
-        return 'Two parameters with several values, and candidates with a time, are needed for this.';
+        return 'This needs two parameters with several values, and candidates with a time.';
     const options = several.map(each => [each.i, each.name]),
         renew = () => {
             view = look();

@@ -4,7 +4,7 @@ function showParameters(parent, result) {
     const parameters = (result.parameters ?? []).map((parameter, index) => ({...parameter, index}));
     if (!parameters.length) return 'The job has no parameters.';
     const all = parameters.flatMap(({by_value}) => (by_value ?? []).flatMap(each => [each.best, each.q1, each.q3]));
-    if (!knownOf(all).length) return 'No candidate has a time, which would say what the parameters do.';
+    if (!knownOf(all).length) return 'No candidate has a time, so the effect of the parameters is unknown.';
     parent.append(
         el(
             'p.note',

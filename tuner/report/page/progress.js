@@ -29,7 +29,7 @@ function showProgress(parent, result, job) {
         title: 'Best time so far',
         controls: [by.node],
         height: 340,
-        note: 'Every step of the best is shown. Lines across: the libraries. Dashed upright lines: where a run began.',
+        note: 'Every new best is shown. Horizontal lines: the libraries. Dashed vertical lines: the start of a run.',
         option: () => {
             const p = palette(),
                 evaluations = by.value() === 'evaluations';
