@@ -3,8 +3,8 @@
 // What the check proves. The bound and its derivation are those of kernels/sum.c for data of one sign. Partial sums
 // grow like the number of elements, so the chain that joins the sums of B blocks allows an error of about
 // u*sqrt(B)*sum. A missing element (0.5 on average, uniform in [-1, 1)) is detected with 99% probability at n = 10^4
-// (allowed: 2e-3), but not at 10^6 (allowed: 1.0), where only a missing block is. Therefore jobs also verify small
-// ragged problems.
+// (allowed: 2e-3). At 10^6 (allowed: 1.0), only a missing block is detected. Therefore jobs also verify small ragged
+// problems.
 #include <math.h>
 
 #include "kernels/least.h"

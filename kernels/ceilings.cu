@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(256) ceiling_fma(float a, float b, 
     if (sum == -1.0f) *sink = sum;
 }
 
-// Reads n vectors, each once: a block takes 8 * 512 consecutive vectors, so that every thread has 8 loads in flight.
+// Reads each of n vectors once. A block takes 8 * 512 consecutive vectors, so that every thread has 8 loads in flight.
 extern "C" __global__ void __launch_bounds__(512) ceiling_read(const uint4 *data, i64 n, u32 *sink)
 {
     uint4 x[8];
@@ -38,7 +38,8 @@ extern "C" __global__ void __launch_bounds__(512) ceiling_read(const uint4 *data
     if (sum == 1) *sink = sum;
 }
 
-// Like ceiling_fma, but in FP64. Its rate is at most half as high, so a shorter body keeps the execution unit as busy.
+// Like ceiling_fma, but in FP64. Its rate is at most half as high, so a shorter loop body keeps the execution unit just
+// as busy.
 extern "C" __global__ void __launch_bounds__(256) ceiling_fp64(double a, double b, int steps, double *sink)
 {
     double x[16];
@@ -111,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(256) ceiling_dpx_pairs(u32 a, u32 b
 }
 #endif
 
-// Copies n vectors, each read and written once, as ceiling_read reads them.
+// Copies n vectors in the order in which ceiling_read reads them; each is read and written once.
 extern "C" __global__ void __launch_bounds__(512) ceiling_copy(const uint4 *data, i64 n, uint4 *to)
 {
     uint4 x[8];
@@ -251,7 +252,7 @@ struct s8_mma {
     static __device__ u32 operand(u32 bits)
     {
         return bits & 0x81818181u;
-    } // four numbers out of -127, 1, -128 and 0
+    } // four numbers, each of them -128, -127, 0 or 1
     static __device__ void multiply(int (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
     {
         asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
@@ -353,7 +354,7 @@ extern "C" __global__ void __launch_bounds__(256) ceiling_tensor_fp8(int loops, 
 }
 
 // wgmma instructions only. Each block has one warpgroup, which multiplies 64 rows by 256 from shared memory, 4 * loops
-// times, cycling through the four 32-byte slices of a row. The data are random, uniform in [-1, 1) (bytes: any),
+// times, cycling through the four 32-byte slices of a row. The data are random, uniform in [-1, 1) (bytes: any value),
 // because the power consumption of the tensor cores, and with it the clock, depends on how many bits change. A slice is
 // stored in blocks of 8 x 16 bytes, neither swizzled nor padded; the order of the elements does not matter here.
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL

@@ -1,8 +1,8 @@
 // Inner product of two vectors.
 //
-// What the check proves. The bound is that of kernels/sum.c for the sum of the products z = x*y, whose own rounding
-// errors (one each, unless fused) are covered by its first term. A missing product (0.25 on average) is detected with
-// 99% probability at n = 10^6.
+// What the check proves. The bound is that of kernels/sum.c for the sum of the products z = x*y. Its first term also
+// covers the rounding of the products (one error each, unless fused). A missing product (0.25 on average) is detected
+// with 99% probability at n = 10^6.
 #include <math.h>
 
 #include "kernels/least.h"

@@ -10,15 +10,15 @@
 // non-negative data, the least favourable correct case, reaches about sqrt(K)*u*S in the worst of 10^8 elements; with
 // zero-mean data it is 2 to 6 u*S (measured on an H200: 6.2 at K=2048, 7.1 at K=16384).
 //
-// So a kernel that passes has rounding errors, and no others larger than the bound. The bound rejects the following.
-// With inputs uniform in [-1,1], a missing term in one element's sum is detected with a probability of 98% at K=2048
-// and 76% at K=16384 *for each affected element*, and a bug in a row, a column or a tile affects hundreds of elements.
-// TF32 inputs (2^-11) exceed it 4-fold at K=2048 and barely at K=16384, so a job with larger K that must exclude TF32
-// should set the tolerance below 1, and a job whose kernel uses TF32 must declare it (see below). S is exact. The
-// cheaper product of row and column norms is not used, because for structured inputs it can be sqrt(K) times too large.
-// For f64 the reference is computed with twice the bits (Dot2, in kernels/support.cu), so that it only adds an error of
-// u*|C| and terms of K*u^2; on the CPU it is as inexact as the kernel, and the bound covers both errors. Integer
-// results must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
+// So a kernel that passes may have rounding errors, but no other error that exceeds the bound. The bound rejects the
+// following. With inputs uniform in [-1,1], a missing term in one element's sum is detected with a probability of 98%
+// at K=2048 and 76% at K=16384 *for each affected element*, and a bug in a row, a column or a tile affects hundreds of
+// elements. TF32 inputs (2^-11) exceed it by a factor of 4 at K=2048, but barely at K=16384, so a job with larger K
+// that must exclude TF32 should set the tolerance below 1, and a job whose kernel uses TF32 must declare it (see
+// below). S is exact. The cheaper product of row and column norms is not used, because for structured inputs it can be
+// sqrt(K) times too large. For f64 the reference is computed with twice the bits (Dot2, in kernels/support.cu), so that
+// it only adds an error of u*|C| and terms of K*u^2; on the CPU it is as inexact as the kernel, and the bound covers
+// both errors. Integer results must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
 //
 // Classes. `compute` says how much precision f32 inputs may lose before they are multiplied; each class has its own
 // baselines.

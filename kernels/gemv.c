@@ -1,7 +1,7 @@
 // Matrix times vector: y = alpha*op(A)*x + beta*y, A row-major, for f64 and f32 (libraries do not offer other types).
 //
-// The bound is that of a matrix product with sums as long as x (see gemm.c, which also explains what it proves):
-// (2*sqrt(n) + 4)*u*(|alpha||A||x| + |beta||y|), element by element, against fp64.
+// The bound is the same as for a matrix product whose sums have as many terms as x (see gemm.c, which also explains
+// what it proves): (2*sqrt(n) + 4)*u*(|alpha||A||x| + |beta||y|), element by element, against fp64.
 #include <float.h>
 #include <math.h>
 
@@ -47,7 +47,7 @@ static int check(const struct operation_problem *p, struct error *err)
     return 0;
 }
 
-// The product as a matrix product with a one-column matrix.
+// Describes the product as a matrix product whose second operand has one column.
 static struct device_gemm product(const struct operation_problem *p)
 {
     struct device_gemm g = {

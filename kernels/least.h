@@ -13,7 +13,7 @@ double operand_bytes(const struct operand *);
 // Whether both are the same buffer, which a job may use in two roles. Such a buffer need be read only once.
 bool operand_is_same(const struct operand *, const struct operand *);
 
-// All of x is read and all of y is written. If x may hold infinities or NaN, it may be that nothing need be read, since
+// All of x is read and all of y is written. If x may hold infinities or NaN, perhaps none of it need be read, since
 // one such element may decide the result.
 void least_of_pass(const struct operand *x, const struct operand *y, struct operation_least *least);
 
@@ -29,7 +29,7 @@ void least_of_pass(const struct operand *x, const struct operand *y, struct oper
 // Bits: rounding factors to t bits changes a product by 2^-t/2 or so in the root mean square, and thus a sum of K
 // products by at least 2^-t*S/(2*sqrt(K)), where S = |A||B|. Among many elements, at least one has an error above this
 // value, so a kernel passes only if 2^-t <= 2*sqrt(K)*allowed/S. We allow three times that, and assume |C| <=
-// 4*S/sqrt(K) for random data. For FP32 and K = 2048 this gives 9 bits, so TF32 and FP16 are not excluded, the latter
-// because data within FP16's range can be multiplied in it. With an old C, whose size is unknown, or if the data has
-// few significant bits, 1 bit may be enough.
+// 4*S/sqrt(K) for random data. For FP32 and K = 2048 this gives 9 bits, so neither TF32 nor FP16 is excluded: data
+// within FP16's range can be multiplied in FP16. With an old C, whose size is unknown, or if the data has few
+// significant bits, 1 bit may be enough.
 void least_of_product(const struct device_gemm *, double per_scale, double per_value, struct operation_least *least);

@@ -8,7 +8,7 @@
 // What the check proves. Sums are assumed to be in FP32 (for f64, in FP64). The error of a mean is about 0.3*sqrt(n)*u
 // times the mean of |x|, even in a single chain, and the relative error of the sum of squares is the same. A few more
 // roundings follow. We allow u*(16 + sqrt(n)/4) * (|weight| / deviation * (|x| + mean |x|) + |bias|), plus half a unit
-// in the last place of y's type. A term that is missing in a sum changes the row by about 1/n, which is detected up to
+// in the last place of y's type. A term missing from a sum changes the row by about 1/n. This is detected up to
 // n = 10^5.
 #include <math.h>
 

@@ -63,7 +63,7 @@ static int parse_shape(struct npy *npy, const char *text, const char *path, stru
     return 0;
 }
 
-// `data` is the beginning of the file: `known` of its `size` bytes.
+// `data` holds the first `known` of the file's `size` bytes.
 static int parse(struct npy *npy, const unsigned char *data, size_t known, size_t size, const char *path,
                  struct error *err)
 {

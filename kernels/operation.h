@@ -58,8 +58,8 @@ struct operation_problem {
 //
 // Floating-point outputs: element x passes if  |x - expected| <= allowed  (so NaN fails), with
 //     allowed = tolerance * (per_scale*scale + per_value*|expected| + floor) + absolute + relative*|expected|
-// where tolerance, absolute and relative are the job's. Integer outputs: expected holds int64_t, and must be matched
-// exactly.
+// where tolerance, absolute and relative come from the job. Integer outputs: `expected` holds int64_t, and results must
+// equal it.
 struct operation_expected {
     uint64_t expected; // double or int64_t
     uint64_t scale;    // float; 0: no such term
@@ -83,8 +83,8 @@ struct operation_least {
 struct device_gemm {
     bool transpose_a, transpose_b;
     int64_t m, n, k;
-    int64_t batch; // products of this shape; each operand stacks its matrices, so that it has batch times
-                   // their rows
+    int64_t batch; // the number of products of this shape; each operand stacks its matrices, so it has `batch`
+                   // times as many rows
     double alpha, beta;
     bool tf32;              // f32 inputs may be rounded to TF32
     struct operand a, b, c; // row-major; c = alpha*op(a)*op(b) + beta*c
@@ -204,8 +204,8 @@ struct operation {
     // which is 1 before the call, is the number of operations of the unit per operation of the problem.
     const struct execution_unit *(*pipe)(enum element type, int compute_class, double *times);
     // Fills expected[role] for every output role. The caller has allocated its `expected` and `scale` arrays, on the
-    // device (reference) or the host (cpu). If `reference` is NULL, cpu(), on all cores, is the only reference. For an
-    // output that the job declares inout, the operand holds the old contents.
+    // device (reference) or the host (cpu). If `reference` is NULL, references are computed only by cpu(), on all
+    // cores. For an output that the job declares inout, the operand holds the old contents.
     int (*reference)(const struct device_operations *, const struct operation_problem *,
                      struct operation_expected *expected, struct error *);
     int (*cpu)(const struct operation_problem *, struct operation_expected *expected, struct error *);

@@ -5,7 +5,7 @@
 
 #include "tuner/base/text.h"
 
-// Every operation, in the order in which they are listed: one line each.
+// All operations, one per line, in the order in which they are listed.
 // clang-format off
 #define OPERATIONS(x) \
     x(gemm) \

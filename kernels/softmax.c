@@ -2,10 +2,10 @@
 // largest.
 //
 // What the check proves. An exponential computed with the hardware's power of two has a relative error of 4u and a few
-// roundings; the rounding of its argument counts |x - m| times. The sum of positive terms has a relative error of about
-// 0.3*sqrt(n)*u even in a single chain, and all elements of a row share it. We allow u*(16 + sqrt(n)/4) * (1 + |x - m|)
-// * y, where u is FP32's unit roundoff (for f64, FP64's), plus half a unit in the last place of y's type. A term that
-// is missing in the sum changes the row by about 1/n, which is detected up to n = 10^5.
+// roundings; the error from rounding its argument is multiplied by |x - m|. The sum of positive terms has a relative
+// error of about 0.3*sqrt(n)*u even in a single chain, and all elements of a row share it. We allow u*(16 + sqrt(n)/4)
+// * (1 + |x - m|) * y, where u is FP32's unit roundoff (for f64, FP64's), plus half a unit in the last place of y's
+// type. A term missing from the sum changes the row by about 1/n. This is detected up to n = 10^5.
 #include <math.h>
 #include <stdlib.h>
 

@@ -9,10 +9,10 @@
 // joining chain of B blocks contributes about 0.2*u*sqrt(B)*|sum|. We allow six standard deviations, and blocks of 1024
 // elements, the smallest in practice:
 //     allowed = u*(1.2*sqrt(n/1024) + 8)*||x||_2 + u*(sqrt(n/1024) + 4)*|sum|.
-// A missing element is then detected with a probability of 99.8% at n = 10^6 and 97% at 2^24; at 2^30 only a missing
-// block is. So a job also verifies small ragged problems. Small integers are a sharper test. Every partial sum is then
-// an integer, and if sum|x| <= 1/u, no order of additions rounds at all, so the bound is zero and the result must be
-// exact. Such data is recognised automatically.
+// A missing element is then detected with a probability of 99.8% at n = 10^6 and 97% at 2^24. At 2^30, only a missing
+// block is detected. So a job also verifies small ragged problems. Small integers are a sharper test. Every partial sum
+// is then an integer, and if sum|x| <= 1/u, no order of additions rounds at all, so the bound is zero and the result
+// must be exact. Such data is recognised automatically.
 #include "kernels/least.h"
 #include "kernels/vectors.h"
 

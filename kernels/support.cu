@@ -341,9 +341,8 @@ extern "C" __global__ void support_to_integer(const double *from, i64 n, i64 *to
     for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) to[i] = __double2ll_rn(from[i]);
 }
 
-// Adds the squares of n numbers to to[0], leaving out those that are not finite, and the number of squares added to
-// to[1]. Unless `sizes` is null, each element of a row gets the row's root mean square. Each block processes one row at
-// a time.
+// Of n numbers, adds the finite squares to to[0], and their count to to[1]. Unless `sizes` is null, writes to it, for
+// each element, the root mean square of the element's row. Each block processes one row at a time.
 extern "C" __global__ void __launch_bounds__(256)
     support_row_sizes(const double *from, i64 n, i64 rows, i64 cols, float *sizes, double *to)
 {
@@ -419,9 +418,9 @@ extern "C" __global__ void support_sums_join(const sums *partial, int n, sums *t
 // ---- the L2 cache --------------------------------------------------------------------------------------------------
 
 // Fills the L2 with its own lines, marked to be evicted last, because ordinary reads do not displace all lines of an
-// earlier kernel. On an H200, after reading twice the L2's size, a quarter of the lines of 16 MB were still there, and
-// all lines of 4 MB that had been loaded with evict_last. Reading, unlike writing, leaves lines that need not be
-// written back during the timed kernel. `sink` is never written: no sum of zeros is 1.
+// earlier kernel. On an H200, reads of twice the L2's size left a quarter of 16 MB of lines there, and all of 4 MB of
+// lines that had been loaded with evict_last. Reading, unlike writing, leaves lines that need not be written back
+// during the timed kernel. `sink` is never written: no sum of zeros is 1.
 extern "C" __global__ void support_flush(const uint4 *data, i64 n, u32 *sink)
 {
     u32 sum = 0;

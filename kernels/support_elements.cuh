@@ -200,7 +200,7 @@ static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double 
         case FILL_INDEX:
             x = (double)i;
             break;
-        case FILL_ZEROS: // every second element, half of these with a sign; the others are uniform in [low, high)
+        case FILL_ZEROS: // half of the elements are 0 or -0, drawn at random; the others are uniform in [low, high)
             x = low + (high - low) * ((double)(random >> 40) * 0x1p-24);
             if (random & 1) x = random & 2 ? -0.0 : 0.0;
             break;

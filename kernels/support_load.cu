@@ -1,4 +1,4 @@
-// Other work on the device that runs while a candidate is launched. It takes away multiprocessors and memory bandwidth,
+// Other work on the device that runs while a candidate is launched. It occupies multiprocessors and memory bandwidth,
 // so that blocks start late and at different times, and wait longer for their data.
 
 static __device__ u64 device_nanoseconds()
@@ -8,9 +8,9 @@ static __device__ u64 device_nanoseconds()
     return time;
 }
 
-// Each block reads memory at its own pace and ends after an individual time, from `least` to `longest` ns. The sum is
+// Each block reads memory at its own pace and ends after a time of its own, from `least` to `longest` ns. The sum is
 // never `impossible`, since the memory holds zeros. If `open` is not 0, the blocks only wait, and `open` of those on
-// the multiprocessor `chosen` end at once. `counter` starts at 0.
+// the multiprocessor `chosen` end immediately. `counter` starts at 0.
 // At most 32 registers, so that blocks fill a multiprocessor.
 extern "C" __global__ void __launch_bounds__(1024, 2)
     support_load(const uint4 *memory, i64 n, u64 key, u32 least, u32 longest, u32 impossible, u32 chosen, u32 open,

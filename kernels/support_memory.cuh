@@ -33,8 +33,9 @@ struct content_maker {
     u64 key, base[4], free;
 };
 
-// NaN: a quiet NaN that arithmetic and conversions never produce. Theirs have all bits of the fraction set, or only the
-// highest (PTX ISA, "cvt"). Here the second bit is 0 and the last is 1. For FP8, all bits are set.
+// NaN: a quiet NaN that arithmetic and conversions never produce. The NaNs that these produce have all bits of the
+// fraction set, or only the highest (PTX ISA, "cvt"). Here the second bit is 0 and the last is 1. For FP8, all bits are
+// set.
 static __device__ content_maker content_begin(const content &c, u64 key, int kind)
 {
     const element_format &f = c.format;
@@ -108,8 +109,8 @@ struct finding {
 };
 static_assert(sizeof(finding) == 13 * 8, "tuner/gpu/support.h has the same struct");
 
-// A range of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart. It is `offset` bytes into the slot of the
-// buffer, whose data begins at `data`.
+// A range of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart. It starts `offset` bytes into the buffer's
+// slot. The buffer's data begins at `data`.
 struct region {
     u64 address, rows, bytes, pitch, offset, buffer, data;
     element_format format;
@@ -117,8 +118,8 @@ struct region {
 
 enum { COPIES = 128, REGIONS = 16, RESTORED = 8 };
 
-// Copies of a problem's memory. A copy is given by its distance from the first one, a multiple of 1024; the lowest bit
-// says which data it holds.
+// Copies of a problem's memory. A copy is identified by its distance from the first one, a multiple of 1024; the lowest
+// bit says which data it holds.
 struct copies {
     i64 shift[COPIES];
 };

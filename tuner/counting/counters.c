@@ -21,7 +21,7 @@
 
 #include "tuner/libraries/cupti_library.h"
 
-// Candidates share a pass as long as they have at most this many stages in total.
+// Candidates share a pass if they have at most this many stages in total.
 enum { MAX_RANGES = 64 };
 
 typedef CUpti_Profiler_Host_Object host_object;
@@ -63,7 +63,7 @@ struct counter_batch {
     struct error *err;
 };
 
-// NULL `availability`: no counter of the device is switched off.
+// `availability` NULL: assumes that none of the device's counters is switched off.
 static int make_host(host_object **host, const char *chip, const uint8_t *availability, struct error *err)
 {
     CUpti_Profiler_Host_Initialize_Params params =
@@ -273,8 +273,8 @@ static int prepare(struct counters *c, struct error *err)
 }
 
 // Opens and closes an empty session. Querying the device leaves it in a state in which kernels are slower, as in a
-// session (62.0 us instead of 60.35 us); opening and closing a session restores it. In addition, whatever prevents
-// counting shows when a pass is started, if not before.
+// session (62.0 us instead of 60.35 us); opening and closing a session restores it. In addition, anything that prevents
+// counting appears at the latest when a pass is started.
 static int try_session(struct counters *c, struct error *err)
 {
     if (counters_begin_session(c, err)) return -1;

@@ -77,6 +77,6 @@ int counters_measure(struct counters *c, size_t candidates, const size_t *stages
 
 // Needs libcupti but no GPU; fails with a message if libcupti is missing or does not know the chip. Calls `each` for
 // every base metric of the chip: its name without roll-up ("sm__icc_requests"), its kind ("counter", "ratio",
-// "throughput"), a description and a unit, which are "" if CUPTI has none. Strings live only during the call.
+// "throughput"), a description and a unit, which are "" if CUPTI has none. Strings are valid only during the call.
 typedef void counters_each(void *user, const char *name, const char *kind, const char *description, const char *unit);
 int counters_list(const char *chip, counters_each *each, void *user, struct error *err);

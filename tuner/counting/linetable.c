@@ -8,7 +8,7 @@
 struct line_row {
     uint64_t address;
     uint32_t file, line;
-    uint32_t call;    // index + 1 of the row that is the call; 0: none
+    uint32_t call;    // index + 1 of the row for the call; 0: none
     uint32_t section; // of the code
     bool end;
 };
@@ -246,7 +246,7 @@ static int by_address(const void *a, const void *b)
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     const struct line_row *p = &sorting[x], *q = &sorting[y];
     if (p->address != q->address) return p->address < q->address ? -1 : 1;
-    return x < y ? -1 : x > y; // if several rows have one address, the last one counts
+    return x < y ? -1 : x > y; // if several rows have the same address, the last one counts
 }
 
 int linetable_read(struct linetable **out, const void *cubin, size_t size, const char *symbol, struct error *err)

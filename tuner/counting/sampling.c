@@ -45,7 +45,7 @@ void sampling_close(void *context)
     release_buffer();
 }
 
-// Makes columns of the listing from CUPTI's names of the reasons, which are shortened.
+// Makes the listing's columns from CUPTI's names for the reasons, shortened.
 static int find_reasons(void *context, struct sass_listing *out, struct error *err)
 {
     char text[MOST_REASONS][CUPTI_STALL_REASON_STRING_SIZE], *names[MOST_REASONS];

@@ -10,7 +10,7 @@ static int find(const struct buffers *s, const char *name)
     return i < s->count ? (int)i : -1;
 }
 
-// Whether all places, of which the first is at `from`, are within `bytes` bytes.
+// Whether all places, beginning at `from`, are within `bytes` bytes.
 static bool within(int64_t from, int64_t step, int64_t count, int64_t size, size_t bytes)
 {
     int64_t last;

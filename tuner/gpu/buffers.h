@@ -12,8 +12,8 @@
 // changes the results, even if a maximum or minimum absorbs one of the three. A back guard begins at the byte after the
 // last element, whatever the type.
 //
-// Outputs and scratch without a fill hold arbitrary data before a launch. A key determines this data: for each buffer
-// in each copy a kind of content is drawn (enum content_kind), in more than half of all launches NaN or random bits.
+// Outputs and scratch without a fill hold arbitrary data before a launch. A key determines this data: each buffer in
+// each copy gets a kind of content (enum content_kind), which is NaN or random bits in more than half of all launches.
 #pragma once
 
 #include "tuner/base/limits.h"
@@ -136,8 +136,8 @@ int buffers_keep(struct buffers *, unsigned set, struct error *err);
 // filled), and inout buffers get their initial contents again. A key is either drawn by buffers_key() or an enum
 // content_kind, which then applies to all buffers. Enqueued.
 int buffers_restore(struct buffers *, const unsigned *copies, size_t n, uint64_t key, struct error *err);
-// A key that no kernel can predict. LEAVE: scratch may keep what the last launch on the copy left in it. This is not
-// for timed launches, because results kept there would make a kernel fast. TELLTALE: outputs hold NaN or random bits,
+// A key that no kernel can predict. LEAVE: scratch may keep what the last launch on the copy left in it. Not for timed
+// launches, in which a kernel could save time by reusing results kept there. TELLTALE: outputs hold NaN or random bits,
 // so that unwritten elements can be counted.
 enum { BUFFERS_LEAVE = 1, BUFFERS_TELLTALE = 2 };
 uint64_t buffers_key(unsigned flags);

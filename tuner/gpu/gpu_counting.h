@@ -9,8 +9,8 @@
 
 struct gpu_counting;
 
-// Prepares counting the metric set "basic" and `names`, which are names of further sets or of single metrics, in
-// CUPTI's spelling. Fails only when memory is exhausted, or when a name is empty. The caller closes.
+// Prepares to count the metric set "basic" and what `names` lists: further sets, or single metrics in CUPTI's spelling.
+// Fails only when memory is exhausted, or when a name is empty. The caller closes.
 int gpu_counting_open(struct gpu_counting **out, const struct machine *, const char *const *names, size_t count,
                       struct error *err);
 // Whether it was opened with these names.

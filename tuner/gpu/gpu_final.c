@@ -7,9 +7,8 @@
 // launch of a candidate is judged. If the race left damage, the culprit is found and the other entries race again. If
 // no candidate passes, the next ones take the places.
 //
-// Rounds come in parts, one for each request, so that the driver can look at them and leave out candidates that have
-// lost. Between parts, modules stay loaded, and graphs and the final's data are kept. A last part measures energy
-// instead.
+// Each request runs one part of the rounds, so that the driver can drop candidates that have already lost. Between
+// parts, modules stay loaded, and graphs and the final's data are kept. A last part measures energy instead.
 #include "tuner/gpu/gpu_requests.h"
 
 #include "tuner/base/clock.h"
@@ -56,7 +55,7 @@ struct gpu_final {
     uint64_t old_seed; // of the data before the final
     int64_t process;   // number of this process among those that share the rounds
     size_t count, places;
-    bool graphs_checked; // and no graphs have been made since
+    bool graphs_checked; // no new graph has been made since
     // Of this part:
     int64_t part;
     size_t rounds;
@@ -150,7 +149,7 @@ static int pass(struct gpu_final *f, struct timed_entry *e, bool keep, struct er
     return 0;
 }
 
-// Whether an entry damaged memory. If so, it is out.
+// Whether an entry damaged memory. If so, it is disqualified.
 static int check_memory(struct gpu_final *f, struct timed_entry *e, bool *damaged, struct error *err)
 {
     enum trial_status status;
@@ -179,7 +178,8 @@ static void announce(struct gpu_final *f, double share, int64_t trial)
     f->progress(f->user, share, trial);
 }
 
-// Makes many launches of a candidate in the module that will race. More than three candidates share the time of three.
+// Makes many launches of a candidate in the module that will race. If there are more than three candidates, they share
+// the time of three.
 static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
 {
     bool first = !f->process;
@@ -199,8 +199,8 @@ static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
     return pipeline_scan(&e->pipeline, &late, err);
 }
 
-// Makes all of a trial's checks, on the final's data. A candidate that fails one is out, and any damage it did is
-// repaired.
+// Makes all of a trial's checks, on the final's data. A candidate that fails one is disqualified, and any damage it did
+// is repaired.
 static int prove_entry(struct gpu_final *f, struct timed_entry *e, struct error *err)
 {
     bool damaged, late;
@@ -297,7 +297,7 @@ static int check_graphs(struct gpu_final *f, const size_t *order, size_t n, size
     return failed;
 }
 
-// Takes the rounds of one problem; *rounds: how many. At `until` they end early, but not before FINAL_LEAST rounds.
+// Runs the rounds of one problem; *rounds: how many. At `until` they end early, but not before FINAL_LEAST rounds.
 static int take_rounds(struct gpu_final *f, size_t *order, size_t n, size_t problem, double until, double done,
                        double share, size_t *rounds, struct error *err)
 {
@@ -486,7 +486,7 @@ static int decide(struct gpu_final *f, struct error *err)
     return failed;
 }
 
-// The part without rounds, which measures energy. An entry that damages memory is out, as in the race.
+// The part without rounds, which measures energy. An entry that damages memory is disqualified, as in the race.
 static int take_energy(struct gpu_final *f, struct error *err)
 {
     int failed = 0;
@@ -538,7 +538,7 @@ static int begin(struct gpu_final *f, const json_t *json, struct error *err)
     return failed;
 }
 
-// Prepares the next part: entries that the request no longer names have left.
+// Prepares the next part, without entries that failed or that the request no longer names.
 static int resume(struct gpu_final *f, const struct final_request *request, struct error *err)
 {
     if (!f->count || request->process != f->process || request->part != f->part + 1)

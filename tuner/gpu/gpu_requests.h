@@ -1,6 +1,6 @@
-// The functions with which the GPU worker answers requests. Each one fills `answer`, which is cleared, and keeps what
-// it points to in `memory`. It fails only if a request is invalid (negative) or the context is lost (CUDA_CRASHED,
-// after which the process must end); a candidate's failure is its status.
+// The functions that answer requests to the GPU worker. Each one fills `answer`, which is cleared, and keeps what it
+// points to in `memory`. It fails only if a request is invalid (negative) or the context is lost (CUDA_CRASHED, after
+// which the process must end); a candidate's failure is its status.
 #pragma once
 
 #include "tuner/gpu/baselines.h"
@@ -19,10 +19,10 @@ int gpu_trial_run(struct workload *, const struct trial_request *, struct trial_
 // A measurement's figures (time, low, high, samples, count); the samples are kept in `memory`.
 void gpu_trial_times(struct trial_problem *, const struct measurement *, struct arena *memory);
 
-// A final that spans several requests, which are its parts. *final is NULL before the first part. Before any other use
-// of the workload, the caller ends the final, which restores the earlier data. After CUDA_CRASHED it cannot be ended.
-// `request` is a struct final_request as JSON, as it was sent. `progress` is called before each entry's turn, before
-// its soak, and from time to time.
+// A final that spans several requests, each of which is one part of it. *final is NULL before the first part. Before
+// any other use of the workload, the caller ends the final, which restores the earlier data. After CUDA_CRASHED it
+// cannot be ended. `request` is a struct final_request as JSON, as it was sent. `progress` is called before each
+// entry's turn, before its soak, and from time to time.
 struct gpu_final;
 int gpu_final_run(struct gpu_final **final, struct workload *, struct baselines *, const json_t *request,
                   struct final_answer *answer, struct arena *memory, gpu_progress *progress, void *user,

@@ -45,7 +45,7 @@ static void settle(struct gpu_trial *t, enum trial_status status, size_t problem
     error_prefix(&t->reason, "problem %s", t->w->problems[problem].name);
 }
 
-// Verdicts on all problems: the gravest decides.
+// Combines the verdicts on all problems: the gravest one decides.
 static void judge(struct gpu_trial *t)
 {
     static const int gravity[STATUS_COUNT] = {
@@ -195,8 +195,8 @@ static bool is_best(const struct gpu_trial *t)
 // soak_least seconds.
 static const double soak_share = 0.25, soak_least = 2e-3;
 
-// A new best is soaked before it limits other candidates. The others get a short soak: they cannot win without one in
-// the final.
+// A new best is soaked before it limits other candidates. The others get a short soak: they cannot win without passing
+// one in the final.
 static int soak(struct gpu_trial *t, struct error *err)
 {
     const struct soak_budget brief = {0, soak_of_best.most, fmax(soak_share * (clock_now() - t->begin), soak_least)};

@@ -87,7 +87,7 @@ int graph_check(struct workload *w, size_t problem, const struct measure_plan *p
             if (!failed && i == 1 && n == 0) failed = judge(w, problem, plan, key, status, reason, err);
         }
     for (int i = 0; i < 2 && failed != CUDA_CRASHED; i++) cuda_graph_free(graphs[i]);
-    if (failed == CUDA_MEMORY) { // which says nothing about the candidate
+    if (failed == CUDA_MEMORY) { // this says nothing about the candidate
         fprintf(stderr, "the time in a graph was not checked: %s\n", err->message);
         return 0;
     }

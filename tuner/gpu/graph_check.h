@@ -10,7 +10,7 @@
 
 #include "tuner/gpu/workload_data.h"
 
-// For work whose plan has a graph, in which a launch takes `time` (s). *status: STATUS_OK or, with a reason,
+// For work whose plan has a graph. A launch in this graph takes `time` (s). *status: STATUS_OK or, with a reason,
 // STATUS_IMPLAUSIBLE or the status of a launch in the second graph that fails verification. Waits.
 int graph_check(struct workload *, size_t problem, const struct measure_plan *, double time, enum trial_status *status,
                 struct error *reason, struct error *err);

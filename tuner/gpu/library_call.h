@@ -34,8 +34,8 @@ struct library_call {
     struct library_array list[LIBRARY_ARRAYS_MAX];
 };
 
-// Adds an array, before the call is opened. The strings in `about` are borrowed. The data is zero after
-// library_call_open().
+// Adds an array; call this before library_call_open(), which allocates the data, filled with zeros. The strings in
+// `about` are borrowed.
 void library_call_add(struct library_call *, const struct sweetspot_array *about, size_t bytes, bool written);
 // Allocates the memory. The caller releases, also after a failure; a zeroed call may be released.
 int library_call_open(struct library_call *, struct error *err);

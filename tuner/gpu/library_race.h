@@ -2,9 +2,9 @@
 // They race under the conditions of a final. After ten rounds at the sustained clock, the medians decide.
 //
 // Time limits. Each way runs three times (five with a warm cache). Only ways that take at most 1.5 times as long as the
-// third fastest one enter the race. The rounds of the first 0.2 s warm up and do not count. After three rounds, ways
-// that are over 5% slower than the third fastest drop out. The first runs and the rounds may take five seconds each,
-// but at least three ways are tried and three rounds taken.
+// third fastest one enter the race. The rounds of the first 0.2 s are a warm-up and do not count. After three rounds,
+// ways that are over 5% slower than the third fastest drop out. The first runs and the rounds may take five seconds
+// each, but at least three ways are tried and three rounds taken.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"

@@ -27,7 +27,7 @@ struct gpu_worker {
     struct gpu_counting *counting;
     struct workload workload;
     struct baselines baselines;
-    struct gpu_final *final; // which the next request may continue; NULL: none
+    struct gpu_final *final; // the next request may continue it; NULL: none
     bool has_job;
     struct arena job; // for the request that the workload and the baselines use
     const json_t *id; // of the request being answered

@@ -92,8 +92,8 @@ int measure_samples(struct measure *, struct measure_plan *const *plans, size_t 
 int measure_plans(struct measure *, struct measure_plan *const *plans, size_t n, double *times, bool *hot,
                   struct error *err);
 
-// Enqueues one sample as it is taken after another sample of the same plan, but without its events and the pause before
-// it. `bare`: without the work, so that only the preparation is left.
+// Enqueues the preparation and the work of a sample that follows another sample of the same plan, without a pause and
+// without events. `bare`: only the preparation.
 int measure_repeat(struct measure *, const struct measure_plan *, bool bare, struct error *err);
 
 // A whole measurement. `first`: a time already seen (s), or 0. `best`: the best candidate's time (s), or 0. Ends at the

@@ -37,7 +37,7 @@ void peaks_raise(struct peaks *p, const json_t *ceilings)
     }
 }
 
-// The rate of products of factors with this many bits, in operations per second.
+// The rate of products whose factors have this many bits, in operations per second.
 static double product_rate(const struct peaks *p, int bits)
 {
     double tensor = 0, others = 0;

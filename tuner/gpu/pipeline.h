@@ -1,6 +1,6 @@
-// A candidate on the device: a loaded cubin and, for each problem, the stages that compute it: launches of the cubin's
-// kernels, and library calls. A candidate may also be a user program, which has no cubin and is called with the same
-// arguments.
+// A candidate on the device: a loaded cubin and, for each problem, the stages that compute it. Stages are launches of
+// the cubin's kernels, and library calls. A candidate may also be a user program, which has no cubin and is called with
+// the same arguments.
 #pragma once
 
 #include "tuner/base/hash.h"
@@ -80,9 +80,9 @@ int pipeline_open(struct pipeline *, const struct workload *, const struct candi
 // Whether a failure to open says nothing about the candidate: host memory has run out, a file is missing, or other
 // processes use almost all of the device's memory.
 bool pipeline_blameless(const struct workload *, int failed);
-// Prepares a library's version of the workload's operation for the tuned problems, and runs it once. `ways`: for each
-// problem the way in which it is computed, or NULL if the problem is left out. NULL: the library has only one way.
-// Fails like pipeline_open().
+// Prepares a library's version of the workload's operation for the tuned problems, and runs it once. `ways`: the way to
+// compute each problem, or NULL for a problem that is left out. If `ways` is NULL, the library has only one way. Fails
+// like pipeline_open().
 int pipeline_open_operation(struct pipeline *, struct workload *, const struct operation_baseline *,
                             const char *const *ways, struct error *err);
 void pipeline_release(struct pipeline *);
@@ -104,10 +104,10 @@ int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift
 int pipeline_reach(struct workload *, struct pipeline_part *, unsigned stage, struct error *err);
 // The first run of a stage.
 const struct pipeline_launch *pipeline_stage(const struct pipeline_part *, unsigned stage);
-// From now on, a problem's launches work on these buffers, which are elsewhere (placement.h); NULL: on the problem's
-// own buffers.
+// From now on, a problem's launches work on these buffers at other addresses (placement.h); NULL: on the problem's own
+// buffers.
 void pipeline_place(struct pipeline *, size_t problem, struct buffers *);
-// Whether all of a problem's launches accept every address that headers allow; a library may require more.
+// Whether all of a problem's launches accept every address that headers allow. Libraries and user functions may not.
 bool pipeline_moves(const struct pipeline *, size_t problem);
 // Whether the candidate has any stage for a problem. A candidate without stages for a problem cannot compute it
 // (objective "each").

@@ -88,7 +88,8 @@ void placement_draw(struct placement *p, const struct workload *w)
     uint64_t address[BUFFERS_MAX];
     for (size_t i = 0; i < p->count; i++) {
         uint64_t first = round_up(p->slot[i], IMAGE_ALIGNMENT) + p->guard;
-        // Mostly odd multiples of the alignment, but not for every buffer, because kernels may check only the first.
+        // An odd multiple of the alignment with probability 3/4. Not always, because a kernel may check the alignment
+        // of only its first buffer.
         uint64_t multiple = 2 * entropy_below(SLACK / 4 / p->alignment) + (entropy_below(4) > 0);
         address[i] = is_fixed(w, i) ? first : first + p->alignment * multiple;
     }

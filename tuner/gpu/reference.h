@@ -15,7 +15,7 @@ int reference_prepare(struct workload *, struct device_problem *, struct error *
 int reference_compute(struct workload *, size_t problem, struct error *err);
 // Whether expected values are fixed, so that the inputs must not be filled from another seed.
 bool reference_is_fixed(const struct workload *);
-// Whether expected values are computed on the CPU, which makes them worth keeping from run to run.
+// Whether expected values are computed on the CPU. If so, they are worth keeping from run to run.
 bool reference_is_slow(const struct workload *);
 // The operation's view of a problem: operands and values by role.
 int reference_bind(struct workload *, struct device_problem *, struct error *err);

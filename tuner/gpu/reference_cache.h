@@ -1,6 +1,6 @@
-// Expected values that took long to compute on the CPU are kept in files, which are read by a job that is resumed or
-// whose final fills the same data again. A file's name is a hash of everything that the values depend on: the
-// operation, this program, the shapes, sizes and scalars, and the checksums of the inputs' data on the device.
+// Expected values that took long to compute on the CPU are kept in files. They are read if the job is resumed, or if
+// its final fills the same data again. A file's name is a hash of everything that the values depend on: the operation,
+// this program, the shapes, sizes and scalars, and the checksums of the inputs' data on the device.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"

@@ -8,18 +8,18 @@
 // copy. Does nothing if the reference has no "function". Waits.
 int reference_library_compute(struct workload *, size_t problem, struct error *err);
 
-// Has the library's "generate" make the inputs of a set that has just been filled in the first copy. The origins of
-// these inputs are written too. Does nothing if the reference has no "generate". It is called twice, and must do the
-// same both times. Waits.
+// Calls the library's "generate" to produce the inputs of a set that the first copy has just been filled with. The
+// origins of these inputs are written too. Does nothing if the reference has no "generate". The function is called
+// twice, and must do the same both times. Waits.
 int reference_library_generate(struct workload *, struct device_problem *, unsigned set, struct error *err);
 
 // Keeps the inputs of the set `filled` for the library's "verify". Does nothing if there is none. Waits.
 int reference_library_keep(struct workload *, struct device_problem *, struct error *err);
 // Whether launches are judged by the library.
 bool reference_library_judges(const struct workload *);
-// Has the library judge the results of a launch in a copy of the problem's buffers, which may be elsewhere. Waits.
-// Results with the same bits as earlier ones are not judged again. If the function crashes or exceeds its time, that is
-// a verdict too; fails only if the device does.
+// Calls the library to judge a launch's results, which are in a copy of the problem's buffers or of the same buffers at
+// other addresses. Waits. Results with the same bits as earlier ones are not judged again. If the function crashes or
+// exceeds its time, that is a verdict too; fails only if the device does.
 int reference_library_verify(struct workload *, struct device_problem *, const struct buffers *, unsigned copy,
                              struct host_verdict *, struct error *err);
 void reference_library_release(struct device_problem *);

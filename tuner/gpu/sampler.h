@@ -33,12 +33,12 @@ struct sampler {
 };
 
 void sampler_begin(struct sampler *, const struct measure_settings *, double best, double *times);
-// Takes a first, single time: marks the candidate slow if this exceeds slow_factor times the best.
+// Marks the candidate slow if its first single time exceeds slow_factor times the best candidate's.
 void sampler_screen(struct sampler *, double time);
 // How many samples to take next; 0: done.
 size_t sampler_wanted(const struct sampler *);
 // Adds a batch that took `spent` seconds. A batch taken while throttled is dropped, unless that has happened too often
-// or twice the allowed time is over: a hot device takes a while to cool, and a measurement must end.
+// or twice the allowed time has passed: a hot device takes a while to cool, and a measurement must end.
 void sampler_add(struct sampler *, const double *times, size_t n, double spent, bool throttled);
 void sampler_result(const struct sampler *, struct measurement *);
 

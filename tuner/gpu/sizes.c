@@ -99,7 +99,7 @@ int sizes_run(struct workload *w, const struct candidate *candidate, bool all, i
     w->judged.launches += s->judged.launches;
     measure_add_busy(w->measure, measure_take_busy(s->measure));
     static const char where[] = "with sizes and values that the header accepts";
-    if (failed == CUDA_MEMORY) { // which says nothing about the candidate
+    if (failed == CUDA_MEMORY) { // this says nothing about the candidate
         fprintf(stderr, "not verified %s: %s\n", where, err->message);
         *verified = failed = 0;
     }

@@ -17,7 +17,7 @@ enum { BATCH = 16, FIRST_BATCH = 2 };
 static const double over_budget = 4;
 static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, left_share = 0.5,
                     mixed_share = 0.5, loaded_share = 0.4, again_share = 0.5;
-// The longest load lasts the smaller of these seconds and this share of the soak's time.
+// A load lasts at most this many seconds, and at most this share of the soak's time.
 static const double longest_load = 2e-3, load_share = 0.1;
 
 _Static_assert((int)BATCH <= (int)MEASURE_BATCH, "every launch of a batch may need a slot");
@@ -116,7 +116,7 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     if (!failed && work.prepare && is_repeatable(in)) failed = work.enqueue(work.self, shift, err);
     if (!failed && l->loaded) failed = support_load_end(w->support, err);
     if (!failed && work.copy) failed = work.copy(work.self, shift, true, err);
-    // Drawn after the launch was enqueued.
+    // Decided only now, with the launch enqueued, and partly at random.
     l->judged = last || l->loaded || l->set >= SET_MIXED || entropy_unit() < judged_share;
     if (!failed && l->judged) failed = verify_launch(w, l->problem, in, l->copy, key, slot, err);
     pipeline_place(s->pipeline, l->problem, NULL);
@@ -210,6 +210,6 @@ int soak_run(struct workload *w, struct pipeline *pipeline, const struct soak_bu
         spent = clock_now() - begin;
     }
     if (failed != CUDA_MEMORY) return failed;
-    fprintf(stderr, "a soak test was left out: %s\n", err->message); // which says nothing about the candidate
+    fprintf(stderr, "a soak test was left out: %s\n", err->message); // this says nothing about the candidate
     return 0;
 }

@@ -382,7 +382,7 @@ static int draw_one_place(struct support *s, const struct support_launch *l, str
                           struct error *err)
 {
     const struct cuda_info *info = cuda_info(s->cuda);
-    const unsigned warp = (unsigned)info->warp_size, least = 2 * warp; // 32 of which fill a multiprocessor
+    const unsigned warp = (unsigned)info->warp_size, least = 2 * warp; // 32 such blocks fill a multiprocessor
     struct cuda_kernel_info own;
     int blocks;
     *g = (struct cuda_geometry){.grid = {1, 1, 1}, .block = {1, 1, 1}, .cluster = {1, 1, 1}};

@@ -14,8 +14,9 @@ struct verify_finding {
 };
 
 // What memory holds before a launch where the job promises nothing, made from a key (support_memory.cuh). NEAR: numbers
-// about as large as those expected; in scratch integers, numbers of few or many bits. HIGH and LOW: extreme numbers of
-// one sign, for guards. LEFT: what the previous launch left. CLOSE: expected values, disturbed by support_disturb().
+// about as large as those expected; in scratch buffers of integers, numbers of few or many bits. HIGH and LOW: extreme
+// numbers of one sign, for guards. LEFT: what the previous launch left. CLOSE: expected values, disturbed by
+// support_disturb().
 enum content_kind {
     CONTENT_ZEROS,
     CONTENT_NAN, // in integers: random bits
@@ -49,8 +50,8 @@ struct content {
 uint64_t support_repeat(enum element, uint64_t bits);
 uint64_t support_near(enum element, uint64_t bits);
 
-// A run of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart, `offset` bytes into the slot of `buffer`, whose
-// data begins at `data`.
+// A run of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart. It starts `offset` bytes into the slot of
+// `buffer`, and the buffer's data begins at `data`.
 struct region {
     uint64_t address, rows, bytes, pitch, offset, buffer, data;
     struct element_format format;
@@ -122,15 +123,15 @@ struct guard_contents {
 struct support;
 
 // `image` is support.cu's cubin, compiled for the element types of all operands that will be used; other types are
-// refused with a message that names the type. Allocates the memory with which the L2 is flushed. The caller closes,
-// also after a failure.
+// refused with a message that names the type. Allocates the memory used to flush the L2. The caller closes, also after
+// a failure.
 int support_open(struct support **out, struct cuda *, const void *image, struct error *err);
 void support_close(struct support *); // NULL is fine
 
 int support_fill(struct support *, const struct operand *, enum fill_kind, double low, double high, uint64_t seed,
                  struct error *err);
-// Checksums of the first `count` pieces under two keys: sums[2 * i], sums[2 * i + 1] at a device address, set to zero
-// first.
+// Computes checksums of the first `count` pieces under two keys, in sums[2 * i] and sums[2 * i + 1] at a device
+// address. These are set to zero first.
 int support_checksums(struct support *, const struct checked *, size_t count, uint64_t old_key, uint64_t new_key,
                       uint64_t sums, struct error *err);
 // XORs 8-byte words with a mask made from `key`.

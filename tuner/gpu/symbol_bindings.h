@@ -1,8 +1,8 @@
 // Buffers that a launch does not access by address: variables of the loaded module (`constants` of a job) and arrays
 // (textures and surfaces). Before each launch that counts, the buffer's contents are copied to the variable or array,
 // and if kernels may write to it, they are copied back after the launch. Neither copy is timed. So fills, reference
-// values, tolerances, both sets of data and checksums work as for any other buffer: an input that a kernel changed
-// there is seen as a changed input. Variables and arrays have no guards.
+// values, tolerances, both sets of data and checksums work as for any other buffer: if a kernel changes an input there,
+// this is detected too. Variables and arrays have no guards.
 //
 // A texture over the buffer's own memory needs no copying, but it needs an object for each copy of the buffer.
 #pragma once

@@ -35,12 +35,12 @@ enum verify_runs { VERIFY_FIRST, VERIFY_BOTH, VERIFY_SAME };
 int verify_pass(struct workload *, const struct work *works, enum verify_runs, struct error *err);
 // The verdict on one problem's runs in this pass; `reason` is for people, and empty for STATUS_OK.
 enum trial_status verify_outputs(const struct workload *, size_t problem, struct verify_result *, struct error *reason);
-// The time between a problem's two events of the last pass.
+// The time between a problem's two events in the last pass.
 int verify_time(const struct workload *, size_t problem, double *seconds, struct error *err);
 
-// For launches elsewhere (soak.h): enqueues the comparison of a launch's results in a copy of `buffers`, which are the
-// problem's own or the same buffers at other addresses, into one of MEASURE_BATCH slots. After a wait,
-// verify_launched() gives the verdict on the launch.
+// For launches by other modules (soak.h). Enqueues the comparison of a launch's results, which are in a copy of
+// `buffers`. These are the problem's own buffers or the same ones at other addresses. The outcome goes to one of
+// MEASURE_BATCH slots. After a wait, verify_launched() gives the verdict on the launch.
 int verify_launch(struct workload *, size_t problem, struct buffers *, unsigned copy, uint64_t key, unsigned slot,
                   struct error *err);
 enum trial_status verify_launched(const struct workload *, size_t problem, unsigned slot, struct error *reason);

@@ -242,7 +242,7 @@ static int compute_set(struct workload *w, size_t i, unsigned set, double *secon
     return failed;
 }
 
-// Makes values other than those of the job's fills smaller or, in the last step, leaves them out.
+// Scales down values other than those of the job's fills or, in the last step, leaves them out.
 static void reduce_other(struct device_problem *p, bool last)
 {
     for (size_t i = 0; i < p->buffers.count; i++) {

@@ -33,7 +33,7 @@ struct host_known {
 };
 struct host_verifier {
     struct library_call call;
-    size_t known_count; // how many have been kept so far; the last HOST_VERDICTS_KNOWN are there
+    size_t known_count; // how many there have been; the last HOST_VERDICTS_KNOWN are kept
     struct host_known known[HOST_VERDICTS_KNOWN];
 };
 
@@ -46,7 +46,7 @@ struct data_set {
     uint64_t previous[BUFFERS_MAX];    // dense copy of the first run's output; 0: not kept
     uint64_t checksum[BUFFERS_MAX][2]; // under the workload's current key: of the expected values, of the scales
     uint64_t results;                  // the allocation that holds these
-    uint64_t seed;                     // from which it was filled
+    uint64_t seed;                     // that it was filled from
     uint64_t key;                      // for the contents of memory before the candidate's first run
     bool stored;                       // `previous` is this candidate's
     bool too_large;                    // with values other than the job's, expected values exceed the outputs' types

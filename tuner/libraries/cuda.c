@@ -10,8 +10,8 @@ struct cuda_driver driver;
 // A toolkit's cubins need a driver of at least the same major version.
 enum { OLDEST_DRIVER = CUDA_VERSION / 1000 * 1000 };
 
-// The kind of a failed call. The errors for which a launch is refused are listed; those that a kernel can cause in a
-// context are the rest of 700 to 721 and the hardware's own errors.
+// The kind of a failed call. Errors that mean a refused launch are listed. The rest of 700 to 721, and the hardware's
+// own errors, are those that a kernel can cause in a context.
 static int result_kind(CUresult r)
 {
     switch (r) {

@@ -13,7 +13,7 @@
 #include "tuner/base/base.h"
 
 enum { CUDA_FAILED = -1, CUDA_MEMORY = -2, CUDA_REFUSED = -3, CUDA_CRASHED = -4 };
-// Sets the message; the arguments are those of error_set().
+// Sets the message; takes the same arguments as error_set().
 #define cuda_refuse(...) (error_set(__VA_ARGS__), CUDA_REFUSED)
 
 struct cuda;
@@ -92,8 +92,8 @@ struct cuda_geometry {
     bool overlap; // may begin before the stream's previous kernel has ended; it waits itself (griddepcontrol.wait)
 };
 
-// Allows the kernel the shared memory and the cluster with which it will be launched; CUDA_REFUSED with the limit that
-// is exceeded. To be called once for a kernel, with its largest geometry, before launches.
+// Allows the kernel to be launched with this shared memory and cluster. CUDA_REFUSED, with a message about the exceeded
+// limit, if the device cannot. To be called once for a kernel, with its largest geometry, before launches.
 int cuda_kernel_allow(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, struct error *err);
 // Blocks of this geometry that fit on one multiprocessor.
 int cuda_kernel_occupancy(struct cuda_kernel *, const struct cuda_geometry *, int *blocks, struct error *err);
@@ -138,8 +138,8 @@ void cuda_graph_free(struct cuda_graph *); // NULL is fine
 
 // ---- cuda_mapping.c ------------------------------------------------------------------------------------------------
 //
-// Memory whose pieces are at chosen distances, which allocations do not guarantee. Each piece is mapped separately into
-// a reserved range of addresses, and nothing is mapped between the pieces.
+// Memory whose pieces are at chosen distances. Separate allocations could not guarantee these. Each piece is mapped
+// separately into a reserved range of addresses, and nothing is mapped between the pieces.
 enum { CUDA_MAPPING_PIECES_MAX = 4 };
 
 struct cuda_mapping {

@@ -1,5 +1,5 @@
 // Images on the device: CUDA arrays, and the texture and surface objects through which kernels see arrays or linear
-// memory. An object is 8 bytes and is passed to a kernel like any other argument. Failures are those of cuda.h.
+// memory. An object is 8 bytes and is passed to a kernel like any other argument. Functions fail as in cuda.h.
 #pragma once
 
 #include "tuner/base/image.h"
@@ -10,8 +10,8 @@ struct cuda_array;
 // This device's limits for images.
 void cuda_image_limits(struct cuda *, struct image_limits *);
 
-// Creates an array for an image whose texels have `channels` elements of the type. Types are those of textures: 8 to 32
-// bits.
+// Creates an array for an image whose texels have `channels` elements of the type. The type must be one that textures
+// support, of 8 to 32 bits.
 int cuda_array_create(const struct image_layout *, enum element, struct cuda_array **out, struct error *err);
 void cuda_array_destroy(struct cuda_array *); // NULL is fine
 // Copies between linear memory, whose rows are image.pitch bytes apart, and the whole array: into the array if `write`.

@@ -19,7 +19,7 @@
 #define LIBRARY_MEMBER(f) __typeof__(f) *f;
 // Its symbol.
 #define LIBRARY_SYMBOL(f) {LIBRARY_TEXT(f), NULL},
-// The same, for older libraries that have the function under its name before the header's renaming.
+// The same, but in older libraries the function still has the name that the header's macro replaces.
 #define LIBRARY_SYMBOL_OR_OLDER(f) {LIBRARY_TEXT(f), #f},
 
 struct library_symbol {
