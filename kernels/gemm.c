@@ -23,7 +23,7 @@
 // Classes. `compute` says how much precision f32 inputs may lose before they are multiplied; each class has its own
 // baselines.
 //
-// - "tf32": they may be rounded or cut off to 11 bits, which changes each product by a factor 1 - d: 0 <= d < 2^-9 if
+// - "tf32": they may be rounded or cut off to 11 bits. This changes each product by a factor 1 - d: 0 <= d < 2^-9 if
 //   cut off, |d| < 2^-10 if rounded. Let Q be the root of the sum of the terms' squares, including the old C's. If the
 //   terms' signs and the inputs' low bits are random, the mean of d moves the sum by less than 2^-9*|expected|. The
 //   rest is sub-Gaussian, *whatever the sizes of the terms*: it is larger than t deviations with a probability of at

@@ -1,6 +1,5 @@
-// Fills whose elements depend on each other: sorted numbers, a permutation, row
-// starts. The host computes them. Fills whose elements depend only on the seed and the element's number are computed on
-// the device (kernels/support.cu).
+// Fills whose elements depend on each other: sorted numbers, permutations, row starts. The host computes them. Fills
+// whose elements depend only on the seed and the element's number are computed on the device (kernels/support.cu).
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // The largest absolute value of a vector and its index, counted from 0; the lowest index if there are several.
 //
 // What the check proves. Nothing is rounded, so value and index must match exactly. f32 data uniform in [-1, 1) has
-// 2^23 distinct absolute values. Above some 10^8 elements, the largest therefore occurs several times, and the returned
-// index is a separate test.
+// 2^23 distinct absolute values. Above some 10^8 elements, the largest therefore occurs several times, and checking the
+// returned index is a test of its own.
 #include <math.h>
 #include <stdlib.h>
 

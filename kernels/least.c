@@ -100,7 +100,7 @@ void least_of_product(const struct device_gemm *g, double per_scale, double per_
     }
     if (g->beta != 0 && needed && g->c.data.finite) least->read += operand_bytes(&g->c);
     if (!a->full || !b->full || g->beta != 0) return;
-    // alpha multiplies S and |C| alike.
+    // alpha scales both S and |C|.
     double room = 6 * (per_scale * sqrt(k) + 4 * per_value);
     int most = significant_bits(g->a.type), bits = room > 0 ? (int)floor(-log2(room)) : most;
     least->bits = bits < 1 ? 1 : bits > most ? most : bits;

@@ -6,9 +6,9 @@
 // Does one piece, [begin, end), of a loop. Called from several threads at once.
 typedef void parallel_body(void *user, int64_t begin, int64_t end);
 
-// Splits [0, n) into pieces of `grain` (the last may be shorter), which as many threads as there are cores (64 at most)
-// process in any order. A piece always has the same bounds, so results that are computed piece by piece do not depend
-// on the number of cores. Returns when all pieces are done.
+// Splits [0, n) into pieces of `grain` (the last may be shorter). As many threads as there are cores (64 at most)
+// process them in any order. A piece always has the same bounds, so results that are computed piece by piece do not
+// depend on the number of cores. Returns when all pieces are done.
 void parallel_for(int64_t n, int64_t grain, parallel_body *body, void *user);
 
 // A loop that takes longer than PARALLEL_QUIET reports its progress from time to time (the share of its pieces handed

@@ -222,8 +222,8 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
     if (largest != 0) atomicMax((u64 *)&to->max_scaled, (u64)__double_as_longlong(fabs(largest)));
 }
 
-// Fills an output with disturbed expected values. Each element differs by 4 to 512 times the allowed error from an
-// expected value, which is its own or a neighbour's, depending on the key.
+// Fills an output with disturbed expected values. Each element differs by 4 to 512 times the allowed error from its own
+// expected value or a neighbour's, depending on the key.
 template <typename T>
 static __device__ void disturb(T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,
                                double per_scale, double per_value, double floor, u64 hidden_key, u64 key)

@@ -125,7 +125,7 @@ struct copies {
 };
 
 // A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart (dense: one piece). If its contents are promised, it
-// is filled from its origin, which has the same pitch, or with a constant.
+// is filled with a constant or from its origin, which has the same pitch.
 struct restored {
     u64 address, rows, bytes, pitch, origin[2];
     content held;

@@ -9,9 +9,9 @@ struct vector_type {
     int lanes; // 2 to 4
 };
 
-// All of them; the last one has no name.
+// All vector types; an entry without a name ends the list.
 extern const struct vector_type vector_types[];
-// NULL if there is none with this name, which may be NULL.
+// Finds a type by its name, which may be NULL. NULL if there is none.
 const struct vector_type *vector_type_find(const char *name);
 size_t vector_type_size(const struct vector_type *);
 // For three elements, the alignment of one; otherwise the size, at most 16 bytes.

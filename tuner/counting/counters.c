@@ -53,7 +53,7 @@ struct counters {
     bool invalid; // a pass was aborted: the profiler would continue with partial data and return wrong values
 };
 
-// The data of one counters_measure().
+// The data of one call to counters_measure().
 struct counter_batch {
     counters_launch *launch;
     counters_reset *reset;

@@ -13,7 +13,7 @@ struct baseline {
     const struct operation_baseline *about; // NULL: unknown, or a kernel
     const struct candidate *kernel;         // from the request: the current kernel or a program, otherwise NULL
     bool program;                           // a user function
-    bool deterministic;                     // the job's setting, while baseline_allow_differences() overrides it
+    bool deterministic;                     // the job's setting, kept while baseline_allow_differences() overrides it
     struct pipeline pipeline;
     char reason[ERROR_MESSAGE_MAX]; // why it is not available; "" if it is
     const char *detail;             // for display: which of the library's ways it is, or which program

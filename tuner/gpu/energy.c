@@ -25,7 +25,7 @@ struct repetitions {
     bool bare;
     struct energy_window window;
     double begin, state_read;
-    const char *reason;                // NULL: the window is being taken, or complete
+    const char *reason;                // NULL: the window is in progress, or complete
     struct cuda_event *ends[2], *last; // of the running batch and the next one; before a batch's last repetition
     struct cuda_graph *graph;          // a batch; NULL: its repetitions are launched one by one
     size_t graph_count;                // repetitions in it

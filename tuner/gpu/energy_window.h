@@ -1,5 +1,5 @@
-// The power of a device from readings of its energy counter, which changes in steps, about ten times a second. Pure:
-// the time is passed in.
+// The power of a device from readings of its energy counter, which changes in steps, about ten times a second. Pure
+// functions: the time is passed in.
 //
 // A window begins and ends at a change, so no part of a step is counted for time outside the window. A change is taken
 // to be halfway between the two readings around it. The interval includes this uncertainty. On an H100 in a virtual

@@ -13,7 +13,7 @@
 // only one trial).
 typedef void gpu_progress(void *user, double share, int64_t trial);
 
-// `progress` (or NULL) is called once, before the soak, which has the request's whole time limit for itself.
+// `progress` (or NULL) is called once, before the soak. The soak then has the request's whole time limit for itself.
 int gpu_trial_run(struct workload *, const struct trial_request *, struct trial_answer *answer, struct arena *memory,
                   gpu_progress *progress, void *user, struct error *err);
 // A measurement's figures (time, low, high, samples, count); the samples are kept in `memory`.

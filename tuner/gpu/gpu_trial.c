@@ -222,7 +222,7 @@ static int run(struct gpu_trial *t, struct error *err)
             error_prefix(&t->reason,
                          "in consecutive launches, because its variables keep their values between launches");
     }
-    // A wrong result that changes from run to run is a race condition, which is more helpful to report than "wrong".
+    // A wrong result that changes from run to run is a race condition. Saying so helps more than "wrong".
     if (t->status == STATUS_WRONG && !late && t->w->settings.verify.deterministic) return pass(t, PASS_AGAIN, err);
     if ((failed = early_stop(t, err))) return failed;
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;

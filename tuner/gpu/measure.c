@@ -1,6 +1,6 @@
-// See measure.h. Events cost the device about a microsecond around each sample, which is why short work goes into
-// graphs. The device's state is read (NVML) after a batch has been enqueued and before waiting for it. So the reading
-// shows the clock under this load, and the fifty-odd microseconds that it takes cost nothing.
+// See measure.h. Events cost the device about a microsecond around each sample, so short work goes into graphs. The
+// device's state is read (NVML) after a batch has been enqueued and before waiting for it. So the reading shows the
+// clock under this load, and the fifty-odd microseconds that it takes cost nothing.
 #include "tuner/gpu/measure.h"
 
 #include "tuner/base/clock.h"
@@ -11,15 +11,15 @@ static const double graph_time = 300e-6;
 // The share of a trial's timed launches that is judged: enough to detect a kernel that gives wrong results in one
 // launch out of two or four.
 static const double verified_share = 0.2;
-// Launches whose time does not count. A kernel cannot tell them from the others either.
+// The same for launches whose time does not count. A kernel cannot tell them from the others either.
 static const double unjudged = 0;
 
 // Before one in this many timed launches, module variables keep what the previous launch left, as in a program. Before
 // the others they are restored, so that results which a kernel remembers there do not shorten the median.
 enum { restored_of = 4 };
 
-// Reading the power takes time too, and the sensor has no new value sooner. In a measurement shorter than the sensor's
-// window, the energy of earlier work would be included.
+// Reading the power takes time too, and the sensor has no new value before this interval ends. In a measurement shorter
+// than the sensor's window, the energy of earlier work would be included.
 static const double power_interval = 0.02, power_window = 0.1;
 
 struct measure {
@@ -173,9 +173,9 @@ static void add_power(const struct measure *m, struct measurement *out)
     if (m->power.last - m->power.first >= power_window) out->energy = out->power * out->time;
 }
 
-// Lets the device idle. In a stream of launches, kernels that write much run at one of two speeds, some 10% apart,
-// which does not change within a process. After a pause of 400 us they run at the higher speed, which ncu sees too,
-// since it waits before every launch.
+// Lets the device idle. In a stream of launches, kernels that write much run at one of two speeds, some 10% apart, and
+// keep it for the whole process. After a pause of 400 us they run at the higher speed. ncu sees this speed too, since
+// it waits before every launch.
 static int rest(struct measure *m, struct error *err)
 {
     int failed = cuda_sync(m->cuda, err);

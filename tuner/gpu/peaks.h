@@ -1,4 +1,5 @@
-// The peak rates of a device, and how long an operation's least work takes at them. Pure: nothing is launched.
+// The peak rates of a device, and how long an operation's least work takes at them. Pure functions: nothing is
+// launched.
 //
 // A peak may be above the true rate but not below it, since correct kernels would then be refused. It is the greater of
 // the data sheet's figure, computed from the device's attributes (with the table in tuner/base/execution_unit.c, which

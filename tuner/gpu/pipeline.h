@@ -120,7 +120,7 @@ struct work pipeline_work(struct pipeline *, size_t problem);
 
 // ---- for pipeline.c: pipeline_read.c ------------------------------------------------------------------------------
 
-// Appends the stage, or another run of the last one, to the launches of a problem, which have room for it, and prepares
-// it. Its kernel is in one of the pipeline's units, which are loaded. CUDA_REFUSED: it cannot be launched.
+// Appends the stage, or another run of the last one, to the launches of a problem, where there must be room, and
+// prepares it. The pipeline's units, one of which has its kernel, are loaded. CUDA_REFUSED: it cannot be launched.
 int pipeline_read_stage(struct pipeline *, struct pipeline_part *, const struct device_problem *,
                         const struct candidate *, const struct stage_call *, struct error *);

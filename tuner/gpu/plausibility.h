@@ -12,8 +12,8 @@
 int plausibility_check(struct workload *, size_t problem, double time, enum trial_status *status, struct error *reason,
                        struct error *err);
 
-// Takes the time of a library whose result was correct. If this time is implausible, the estimate of the least work is
-// wrong: from then on, no time is refused on this problem, and a note on stderr says so.
+// To be called with the time of a library whose result was correct. If this time is implausible, the estimate of the
+// least work is wrong: from then on, no time is refused on this problem, and a note on stderr says so.
 int plausibility_trust(struct workload *, size_t problem, const char *library, double time, struct error *err);
 
 // The least time of every tuned problem according to the data sheet (s), and what limits it. Empty if the reference is

@@ -4,7 +4,7 @@
 // One context (the device's primary one, which cuBLAS and CUPTI share) and one stream. Device memory is a uint64_t.
 // Functions without a `struct cuda` need neither the stream nor the device: they act on the current context.
 //
-// Failures are of four kinds, which differ in what must happen next: CUDA_FAILED (our fault or the machine's),
+// There are four kinds of failure, which differ in what must happen next: CUDA_FAILED (our fault or the machine's),
 // CUDA_MEMORY (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and
 // CUDA_CRASHED (a kernel destroyed the context: every later call fails, the process must be replaced).
 #pragma once

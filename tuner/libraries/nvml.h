@@ -24,6 +24,6 @@ struct nvml_reading nvml_read(struct nvml *, bool temperature);
 // The board's current power in W, from its sensor (averaged over some ten milliseconds; if the driver has no such
 // reading, over the last second); NaN: unknown, also for NULL.
 double nvml_power(struct nvml *);
-// The energy in J that the board has used since the driver was loaded, which changes about ten times a second; NaN: the
+// The energy in J that the board has used since the driver was loaded. It is updated about ten times a second. NaN: the
 // device has no such counter (it came with Volta), also for NULL.
 double nvml_energy(struct nvml *);
