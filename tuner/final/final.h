@@ -104,12 +104,12 @@ struct final_entries {
     size_t count;
 };
 
-// final_entries.c: functions that the comparison of builds uses too. A contender has the objective of each round of an
-// entry. An entrant of the final also has the candidate's resources.
+// final_entries.c: functions that the comparison of builds uses too. A contender holds an entry's objective for each
+// round. An entrant of the final also holds the candidate's resources.
 struct contender final_contender(const struct final_run *, const struct final_entry_answer *, bool candidate);
 struct contender final_entrant(struct final_run *, const struct final_entry_answer *); // zeroed if it has failed
 void final_contenders_free(struct contender *, size_t count);                  // frees their objectives and the list
-uint64_t final_seed(const struct final_run *);                                 // for other data than the search's
+uint64_t final_seed(const struct final_run *);                                 // for data other than the search's
 void final_put(struct final_run *, const char *kind, struct final_document *); // adds the members that all have
 struct final_entry_answer *final_find_entry(const struct final_answer *, int64_t trial, const char *compiler,
                                             const char *name); // NULL: there is none
@@ -142,7 +142,7 @@ bool final_sanitizes(const struct final_run *); // whether it is wanted
 // final_errors.c: refuses candidates whose error is too large relative to a library.
 void final_refuse_errors(struct final_run *);
 // final_processes.c: the parts of a final's rounds and the processes that share them. Called after an answer: returns
-// true if another part follows, which has then been prepared, or false if the answer now combines all parts.
+// true if another part follows (it has then been prepared), or false if the answer now combines all parts.
 bool final_continues(struct final_run *);
 void final_reset(struct final_run *); // before another final
 // Sets the time limits of a request, which are the last members to fill in. If time is short, makes the first part of

@@ -1,6 +1,6 @@
 // sweetspot-node: the agent of a node, started by the driver through a command prefix (nothing, ssh, srun). It starts,
 // watches and kills workers for a driver on another machine, forwards their lines over one pipe, and keeps the files
-// that they need. When the pipe ends, it ends with all its workers. node_frame.h has the protocol.
+// that they need. When the pipe ends, the agent and all its workers end. node_frame.h has the protocol.
 //
 // It is one thread around one poll(2). Nothing depends on the node's clock agreeing with another clock.
 

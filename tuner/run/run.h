@@ -103,8 +103,8 @@ struct trial_counter *run_record_counters(const struct run *, const struct count
 
 // run_commit.c: stores results and reports them to the strategy.
 void run_add_proposal(struct run *, const uint16_t *config); // adds a trial; the store may have its result
-// A trial has ended; run_commit_all commits it. Until then the task must not be touched.
-// The answer, if there is one, points into `memory`, whose ownership is taken.
+// Queues a trial that has ended; run_commit_all commits it. Until then the task must not be touched. The answer, if
+// there is one, points into `memory`, whose ownership is taken.
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const struct trial_answer *answer,
                 struct arena *memory);
 // Commits all trials that have ended, in one transaction. Then reports them, and frees their tasks or queues them for

@@ -33,8 +33,8 @@ void job_setup_release(struct job_setup *);
 // metrics. With `sizes`, it verifies drawn sizes. New reference.
 json_t *job_setup_for_gpu(const struct job_setup *, bool counters, const char *more, bool sizes);
 
-// The compile request for a configuration; `text` is its text. The compiler ends by itself at the job's deadline; it is
-// killed COMPILE_GRACE seconds later. `by_nvcc`: nvcc builds it even if the job uses another compiler.
+// The compile request for a configuration; `text` is its text. The compiler should end by itself at the job's deadline;
+// otherwise it is killed COMPILE_GRACE seconds later. `by_nvcc`: nvcc builds it even if the job uses another compiler.
 enum { COMPILE_GRACE = 10 };
 json_t *job_setup_compile(const struct job_setup *, const struct worker_pool *, const uint16_t *config,
                           const char *text, bool by_nvcc);
