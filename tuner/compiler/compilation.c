@@ -1,4 +1,4 @@
-// See compilation.h. Spills are read from ptxas's own words in the log (--ptxas-options=-v), the rest from the cubin.
+// See compilation.h. Spills are read from ptxas's messages in the log (--ptxas-options=-v), the rest from the cubin.
 #include "tuner/compiler/compilation.h"
 
 #include "tuner/base/elf_file.h"
@@ -86,8 +86,8 @@ static const char *next_line(const char *line)
     return *line ? line + 1 : NULL;
 }
 
-// The last line from ptxas, before `end`, that has these words; NULL: none. ptxas writes after all messages of the
-// program.
+// The last line from ptxas, before `end`, that has these words; NULL: none. ptxas writes its lines after all messages
+// of the program.
 static const char *last_line(const char *log, const char *end, const char *words)
 {
     const char *found = NULL;

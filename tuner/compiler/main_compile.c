@@ -201,7 +201,7 @@ static int run_alone(const struct nvcc *nvcc, const struct compile_job *j, const
     return failed;
 }
 
-// A build by nvcc. Its entries have the names in NVRTC's answer or, without one, the names from their markers.
+// A build by nvcc. Its entries get their names from NVRTC's answer or, without one, from their markers.
 static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const struct compile_answer *own)
 {
     struct error err;
@@ -408,7 +408,7 @@ static int64_t begun_with(void)
 }
 
 // From now on this process, and each that it starts, may use this many bytes of private memory more than at the
-// beginning. 0: no limit. RLIMIT_DATA does not count reserved address space, of which NVRTC uses much.
+// beginning. 0: no limit. NVRTC reserves a lot of address space, which RLIMIT_DATA does not count.
 static int limit_memory(int64_t bytes, struct error *err)
 {
     struct rlimit limit;

@@ -25,7 +25,7 @@ struct finding {
 };
 
 // Makes the findings about the profile's main stage, largest gain first, and returns their number. `job` (with its
-// space built) may be NULL; nothing is then proposed. `limits`: of the device. The profile may be incomplete: a rule
+// space built) may be NULL; nothing is then proposed. `limits`: the device's. The profile may be incomplete: a rule
 // whose figures are missing finds nothing.
 size_t findings_make(const json_t *profile, const struct job *job, const struct device_limits *limits,
                      struct finding out[FINDINGS_MAX]);

@@ -7,7 +7,7 @@
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
 
-enum { FINAL_GRACE = 60 }; // s by which a progress message may miss a trial's own deadline, as in a run's final
+enum { FINAL_GRACE = 60 }; // s that a progress message may come after a trial's own deadline, as in a run's final
 
 struct judging {
     struct single_run *single;
@@ -113,7 +113,8 @@ static int race(struct judging *g, struct error *err)
     return take_verdict(g, status_name(entry->status), entry->reason, err);
 }
 
-// Counts the candidate, which verifies it once more. If it cannot be counted, the candidate has not failed.
+// Reads the candidate's counters and so verifies it once more. A candidate whose counters cannot be read has not
+// failed.
 static int count(struct judging *g, const uint16_t *config, size_t problem, struct error *err)
 {
     struct judgement *j = g->judgement;

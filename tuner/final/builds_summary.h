@@ -3,7 +3,7 @@
 //    {"compiler":"nvcc 13.0.88","verdict":"slower","reason":"","ratio":[value,low,high]|null,"error":0.02|null,
 //     "problems":[{"problem":"M=..","nvrtc":[median,low,high],"nvcc":[..],"ratio":[..]}]}
 //
-// A ratio is nvcc's time over NVRTC's: above 1 nvcc's build is slower.
+// A ratio is nvcc's time over NVRTC's, so above 1 nvcc's build is slower.
 #pragma once
 
 #include "tuner/final/finals.h"
@@ -16,5 +16,5 @@ json_t *builds_summary(const json_t *document, const struct final *, const struc
 // .." or "not timed: ..". malloc'ed.
 char *builds_text(const json_t *summary, const char *nvrtc);
 
-// Prints the line of builds_text, and both times on every problem, to stdout. Prints nothing for NULL.
+// Prints to stdout the line from builds_text() and, for every problem, both times. Prints nothing for NULL.
 void builds_print(const json_t *summary, const char *nvrtc);

@@ -1,13 +1,13 @@
 // The final: measures the best candidates of the search and the baselines once more, interleaved, on fresh data. The
-// winner is decided in final_decide.c, or in final_each.c for a job with objective "each". A candidate with wrong
-// results on the final's data is out, whatever its time.
+// winner is decided in final_decide.c, or in final_each.c for a job with objective "each". A candidate whose results on
+// the final's data are wrong is excluded, however fast it is.
 #include "tuner/final/final.h"
 #include "tuner/base/colour.h"
 #include "tuner/setup/work_bounds.h"
 
-enum { FINAL_GRACE = 60 }; // s by which a progress message may miss a trial's own deadline; one precedes every entry
+enum { FINAL_GRACE = 60 }; // s that a progress message may come after a trial's own deadline; one precedes every entry
 enum { FINAL_SPARES = 2 }; // candidates per place
-// Candidates that could still be the fastest take part. Their time in the search exceeds the best one by at most this
+// Candidates that could still be the fastest take part. Their time in the search exceeds the best time by at most this
 // share of the margin that `race` allows (3% of the time by default), and by at most GRAPH_SPREAD more for short
 // kernels. At least three take part, if there are that many. Where energy decides, as many take part as the job allows.
 static const double near_share = 0.3;
@@ -261,7 +261,7 @@ static bool decide(struct final_run *f, struct final_entries *entries)
     return decided;
 }
 
-// Gives a verdict to candidates that have not passed. Returns how many there are.
+// Sets the verdict of candidates that have not passed. Returns how many there are.
 static size_t condemn_entries(struct final_run *f)
 {
     size_t condemned = 0;
@@ -280,8 +280,8 @@ static size_t condemn_entries(struct final_run *f)
 
 enum { DEATHS_MOST = 3 };
 
-// Another final may do better if an entry is out, or if the worker died and no candidate is to blame, for example
-// because the machine ran out of memory. `why` is set.
+// Another final may find a winner if an entry has been excluded, or if the worker died and no candidate is to blame,
+// for example because the machine ran out of memory. Sets `why`.
 static enum final_outcome without_winner(struct final_run *f, size_t condemned, struct error *why)
 {
     error_set(why, "a candidate is out");
@@ -316,7 +316,7 @@ static void put(struct final_run *f, const char *kind, const struct final_entrie
     final_put(f, kind, &document);
 }
 
-// Excludes a baseline that has crashed this final from the next one. Returns whether there is a baseline with that
+// Excludes from the next final a baseline that has crashed this one. Returns whether there is a baseline with that
 // name.
 static bool drop_baseline(struct final_run *f, const struct answer_head *head)
 {

@@ -1,7 +1,8 @@
 // The final: measures the fastest candidates, and those that tie with them, once more against each other and the
 // baselines, in interleaved rounds. It decides the winner, races nvcc's build of it, and stores and reports the result.
 //
-// The final does not know the run that holds it. It adds tasks to the run's policy and gets the answers of workers.
+// The final does not know the run that it belongs to. It adds tasks to the run's policy and receives the workers'
+// answers.
 #pragma once
 
 #include "search/model/kernel_set.h"
@@ -86,7 +87,7 @@ size_t final_most(const struct final_run *); // the most candidates that may tak
 int final_begin(struct final_run *);         // adds the finalists' tasks; 0: none to choose from
 void final_send(struct final_run *, size_t gpu);
 void final_take(struct final_run *, const json_t *answer); // the pool has checked it
-// Stores the answer and prints the summary to stdout. Candidates that are out get a verdict. Drops the finalists'
+// Stores the answer and prints the summary to stdout. Sets the verdict of candidates that failed. Drops the finalists'
 // tasks. FINAL_AGAIN: no candidate passed, but there may be others.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED };
 enum final_outcome final_finish(struct final_run *);
@@ -103,13 +104,13 @@ struct final_entries {
     size_t count;
 };
 
-// final_entries.c: functions that the comparison of builds uses too. A contender has the objective of each round of an
-// entry. An entrant of the final also has the candidate's resources.
+// final_entries.c: functions that the comparison of builds uses too. A contender holds an entry's objective for each
+// round. An entrant of the final also holds the candidate's resources.
 struct contender final_contender(const struct final_run *, const struct final_entry_answer *, bool candidate);
 struct contender final_entrant(struct final_run *, const struct final_entry_answer *); // zeroed if it has failed
 void final_contenders_free(struct contender *, size_t count);                  // frees their objectives and the list
-uint64_t final_seed(const struct final_run *);                                 // for other data than the search's
-void final_put(struct final_run *, const char *kind, struct final_document *); // adds the members that they all have
+uint64_t final_seed(const struct final_run *);                                 // for data other than the search's
+void final_put(struct final_run *, const char *kind, struct final_document *); // adds the members that all have
 struct final_entry_answer *final_find_entry(const struct final_answer *, int64_t trial, const char *compiler,
                                             const char *name); // NULL: there is none
 bool final_passed(const struct final_entry_answer *);
@@ -118,30 +119,30 @@ void final_phase(struct final_run *, const char *what); // shows what begins now
 struct task *final_add(struct final_run *, const uint16_t *config, int64_t trial);
 struct task *final_find(const struct final_run *, int64_t trial); // NULL: it is not in the final
 void final_drop(struct final_run *);
-void final_condemn(struct final_run *, int64_t trial, enum trial_status, const char *reason); // a verdict
-// final_builds.c: the race of the winner's builds, after a decided final. builds_begin returns whether it can be held;
-// its tasks are then finalists. builds_compiled takes a compiler's answer. After builds_failed nothing is raced.
-// builds_finish gives FINAL_AGAIN if NVRTC's build of a winner has failed, so that another final must decide.
+void final_condemn(struct final_run *, int64_t trial, enum trial_status, const char *reason); // sets a verdict
+// final_builds.c: the race of the winner's builds, after a decided final. builds_begin returns whether the race can
+// begin; its tasks are then finalists. builds_compiled takes a compiler's answer. builds_failed calls the race off.
+// builds_finish returns FINAL_AGAIN if NVRTC's build of a winner has failed; another final must then decide.
 bool builds_begin(struct final_run *);
 void builds_hurry(struct final_run *); // gives up on compilers for which there is no time
 void builds_compiled(struct final_run *, const json_t *answer);
 void builds_failed(struct final_run *, const struct task *, const char *reason);
 bool builds_over(const struct final_run *);
 enum final_outcome builds_finish(struct final_run *);
-// final_ahead.c: whether nvcc's build of the winner is wanted. builds_ahead lets nvcc begin with this trial, which is
-// likely to win; builds_end_ahead ends that build.
+// final_ahead.c: whether nvcc's build of the winner is wanted. builds_ahead starts nvcc's build of this trial, which is
+// likely to win; builds_end_ahead waits for that build or stops it.
 bool builds_wanted(const struct final_run *);
 void builds_ahead(struct final_run *, int64_t trial);
 void builds_end_ahead(struct final_run *);
-// final_sanitize.c: runs the final's best candidates under compute-sanitizer before they are called winners. A
-// candidate that does not pass gets a verdict; returns how many did not. The findings become a document of the trial
+// final_sanitize.c: runs the final's best candidates under compute-sanitizer before they are called winners. Sets the
+// verdict of candidates that do not pass, and returns their number. The findings become a document of the trial
 // (sanitize.h).
 size_t final_sanitize(struct final_run *, const int64_t *trials, size_t count);
 bool final_sanitizes(const struct final_run *); // whether it is wanted
 // final_errors.c: refuses candidates whose error is too large relative to a library.
 void final_refuse_errors(struct final_run *);
 // final_processes.c: the parts of a final's rounds and the processes that share them. Called after an answer: returns
-// true if another part follows, which has then been prepared, or false if the answer now combines all parts.
+// true if another part follows (it has then been prepared), or false if the answer now combines all parts.
 bool final_continues(struct final_run *);
 void final_reset(struct final_run *); // before another final
 // Sets the time limits of a request, which are the last members to fill in. If time is short, makes the first part of
@@ -160,8 +161,8 @@ void final_energy_tell(const struct final_run *, const struct final_entries *, c
 // them. Call after the final's document is stored and before its tasks are dropped.
 void final_keep_binaries(struct final_run *, const struct final_entries *);
 // final_entries.c: the current kernel, a baseline. final_has_current: whether it is one of the final's candidates and
-// needs no entry of its own; the first of the request's candidates are sure to be verified. final_add_current then adds
-// its entry, for which there must be room.
+// needs no entry of its own. Only candidates that are sure to be verified are considered: the first `places` of the
+// request. final_add_current then adds its entry, for which there must be room.
 bool final_has_current(struct final_run *, const struct final_request *);
 void final_add_current(struct final_run *, struct final_entries *);
 // final_each.c: the steps that differ for objective "each". final_decide_each decides from the entries; returns false

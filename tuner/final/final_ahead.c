@@ -11,8 +11,8 @@ bool builds_wanted(const struct final_run *f)
     return !f->with.pool->replay && f->with.checks;
 }
 
-// Uses a separate compiler process, since the policy uses the others. The binary waits in the cache. A pool's compilers
-// run on other machines.
+// Uses a separate compiler process, since the policy uses the others. The binary waits in the cache. Does nothing with
+// a pool of nodes, whose compilers run on other machines.
 void builds_ahead(struct final_run *f, int64_t trial)
 {
     struct worker_pool *pool = f->with.pool;
@@ -30,7 +30,7 @@ void builds_ahead(struct final_run *f, int64_t trial)
     child_close(&f->builds.ahead.to); // it ends when it has answered
 }
 
-// Waits for the build that was begun. If no time is left or the user will not wait, kills it; nvcc's files then stay
+// Waits for the build that was begun. If no time is left or the user interrupts, kills it; nvcc's files then stay
 // behind.
 void builds_end_ahead(struct final_run *f)
 {

@@ -53,7 +53,7 @@ static void put(struct final_run *f, const char *verdict, const char *reason, co
     final_put(f, BUILDS_DOCUMENT, &document);
 }
 
-// For a race that was not finished, or not begun.
+// Reports and stores that the race was not begun or not finished.
 static void without_race(struct final_run *f, const char *verdict)
 {
     struct final_entry_document none;
@@ -166,7 +166,8 @@ static struct final_entries document_entries(struct final_run *f, const struct f
     return entries;
 }
 
-// An NVRTC build that fails here, on the same data as in the final, is out, because its behaviour is not reproducible.
+// An NVRTC build that fails here, on the same data as in the final, is excluded, because its behaviour is not
+// reproducible.
 static bool condemn(struct final_run *f)
 {
     bool any = false;

@@ -10,7 +10,7 @@ static const double unknown_trial = 0.3; // s, before the first trial
 static const double launch_factor = 3, launch_extra = 1e-3; // s
 static const double search_share = 0.5;                     // share of the time
 static const double final_share = 0.75;                     // share of the time, even for the smallest final
-static const double drift = 0.05;                           // least weight of a new trial in the mean
+static const double drift = 0.05;                           // minimum weight of a new trial in the mean
 
 double final_clock_left(const struct final_clock *c, double now)
 {

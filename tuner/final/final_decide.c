@@ -3,12 +3,12 @@
 
 static const double uncertainty = 0.02;   // probability that some interval of the decision misses
 static const double equal_width = 0.002;  // width of the interval of equals
-static const double tie_limit = 1.01;     // how many times as fast as the winner a tied candidate may be
+static const double tie_limit = 1.01;     // a tied candidate is at most this many times as fast as the winner
 static const double resolution = 1.0005;  // for a ratio; smaller differences vary over minutes and between processes
 static const double apart = 1.02;         // processes with medians this far apart have different times
 static const double ratios_apart = 1.005; // processes with medians this far apart have different ratios
 static const double by_chance = 0.005;    // tail of these medians; small, since many pairs are compared
-static const double no_process = 1.2;     // slower by more than processes differ, which is up to 10%
+static const double no_process = 1.2;     // slower by more than processes are known to differ (up to 10%)
 static const double disturbed = 1.2;      // times an entry's tenth percentile: a launch that took longer was held up
 static const double held_up_most = 0.2;   // share of the rounds of most entries
 static const double held_up_alone = 0.4;  // share of the rounds of one entry
@@ -41,7 +41,7 @@ static void find_medians(struct contender *e)
     e->median = stats_median(medians, n);
 }
 
-// How much slower a process was for all entries: the median of their ratios of process median to median.
+// How much slower a process was in general: the median, over the entries, of process median over median.
 static double common_factor(const struct contender *entries, size_t count, int process)
 {
     autofree double *factors = memory_new(count, sizeof *factors);
@@ -192,7 +192,7 @@ static bool races(const struct contender *e)
     return e->candidate && !e->slower && isfinite(e->median);
 }
 
-// The probability with which one bound may miss in this look.
+// The probability that one bound misses, as allowed for this look.
 static double tail_of(const struct contender *entries, size_t count, int look)
 {
     double n = 0;

@@ -1,18 +1,18 @@
 // Decides who wins the final, from its rounds only. There is a winner if any candidate has a time.
 //
-// Rounds are taken in several processes of the GPU worker, since some kernels run at one of two speeds, which does not
-// change within a process. A time is the median over processes of each process's median, and a ratio is computed in the
-// same way from the rounds' paired ratios. A round in which either of the two has no time is not a pair.
+// Rounds are taken in several processes of the GPU worker, since some kernels run at one of two speeds and keep it for
+// the whole process. A time is the median over processes of each process's median, and a ratio is computed in the same
+// way from the rounds' paired ratios. A round in which either of the two has no time is left out.
 //
 // Bounds of a ratio are order statistics of the rounds' ratios (stats_median_bounds), which assume nothing about their
 // distribution. If two processes disagree on a ratio, rounds are not exchangeable between them, and bounds come from
 // drawing processes first, then rounds (stats_clustered_median).
 //
-// The rounds are looked at repeatedly, and losers leave. Every look could err, so the error probability of 2% is
-// divided among the looks. The k-th look gets 1/(k (k+1)) of the total, so that any number of looks uses at most all of
-// it (alpha spending, Lan and DeMets, Biometrika 70, 1983, with the union bound in place of the looks' joint
-// distribution). Within a look, its part is divided equally among all pairs of candidates (Bonferroni's correction).
-// Only one of the two directions of a pair can be wrong, so the bounds are one-sided.
+// The rounds are looked at repeatedly, and losers leave. Each look could give a wrong decision, so the error
+// probability of 2% is divided among the looks. The k-th look gets 1/(k (k+1)) of the total, so that the looks never
+// exceed it, however many there are (alpha spending, Lan and DeMets, Biometrika 70, 1983, with the union bound instead
+// of the looks' joint distribution). Within a look, its part is divided equally among all pairs of candidates
+// (Bonferroni's correction). Only one of the two directions of a pair can be wrong, so the bounds are one-sided.
 //
 // The lowest time wins, unless another candidate equals it: the interval of their ratio includes 1 and is narrower than
 // 0.2%. Among equals, the one that uses the smallest share of an SM wins, then the one with the smallest code, then the
@@ -40,8 +40,8 @@ struct contender {
     bool tied; // it is tied with the winner, and is not the winner itself
 };
 
-// How certain the winner is. FASTEST: no other candidate may be as fast. TIED: other candidates may be as fast, or
-// faster by at most 1%. UNDECIDED: another may be faster by more.
+// How certain the winner is. FASTEST: no other candidate could be as fast. TIED: other candidates could be as fast, or
+// faster by at most 1%. UNDECIDED: another could be faster by more.
 enum final_certainty { FINAL_FASTEST, FINAL_TIED, FINAL_UNDECIDED };
 struct final_verdict {
     int64_t winner; // an index; -1: no candidate has a time
@@ -62,10 +62,11 @@ void final_decide(struct contender *, size_t count, int look, struct final_verdi
 
 // Bases the verdict on energy or, with `product`, on energy times the median time; the lowest wins. Another candidate
 // whose energy, according to the two intervals, may be lower is tied if it is lower by at most 1%. FINAL_FASTEST then
-// means that no other candidate's may be lower. Returns false, with nothing changed, if no candidate's energy is known.
+// means that no other candidate's energy could be lower. Returns false, with nothing changed, if no candidate's energy
+// is known.
 bool final_decide_energy(struct contender *, size_t count, bool product, struct final_verdict *);
 
-// A look at the rounds so far. Candidates that are certainly slower than another become `slower`. In the first of
+// A look at the rounds so far. Marks candidates that are certainly slower than another as `slower`. In the first of
 // several processes, this holds only for candidates that no other process could make the fastest, because they are
 // slower by more than processes are known to differ. `agree`: the processes are known to agree, so that they are not
 // compared again.

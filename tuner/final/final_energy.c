@@ -1,6 +1,6 @@
 // The last part of a final: after the last round, its worker measures energy (tuner/gpu/energy.h). By default it
 // measures the winner and the baselines, if any of the command's time is left after everything else. Where energy
-// decides, it measures all candidates. `tune --finish` measures energies for which there was no time. Energy is
+// decides, it measures all candidates. `tune --finish` measures energies that were left out for lack of time. Energy is
 // measured once, in the process that took the last rounds.
 #include "tuner/base/clock.h"
 #include "tuner/final/final.h"
@@ -46,8 +46,8 @@ bool final_energy_begin(struct final_run *f)
     return true;
 }
 
-// An entry that fails now is out, as in the rounds. Returns the number of missing energies; sets *late if there was no
-// time for one of them.
+// An entry that fails now is excluded, as in the rounds. Returns the number of missing energies; sets *late if there
+// was no time for one of them.
 static size_t add_energy(struct final_entry_answer *to, const struct final_entry_answer *from, bool *late)
 {
     size_t missing = 0;
@@ -69,8 +69,8 @@ bool final_energy_take(struct final_run *f)
 {
     f->energy.on = false;
     bool failed = f->answer ? !answer_is_ok(&f->answer->head) : f->blamed.trial > 0;
-    // An entry that crashed the worker is out, and another final decides. Without an answer the rounds decide, if they
-    // can.
+    // An entry that crashed the worker is excluded, and another final decides. Without an answer the rounds decide, if
+    // they can.
     if (f->with.failure->set || failed || (!f->answer && decides(f))) return false;
     size_t missing = !f->answer;
     for (size_t i = 0; i < f->before->entry_count && f->answer; i++) {

@@ -1,16 +1,17 @@
 // The parts of a final's rounds. They are shared by several processes of one GPU's worker, one after another, because
-// some kernels run at one of two speeds, which does not change within a process (final_rounds.h). The first part finds
-// out which candidates pass, and later parts race only these. Each new process verifies them again, and a candidate
-// that fails there is out as well. The answers are combined into one that has all rounds, and the number of each
-// round's process. Candidates that a look finds slower than others leave; they keep their rounds up to then.
+// some kernels run at one of two speeds and keep it for the whole process (final_rounds.h). The first part finds out
+// which candidates pass, and later parts race only these. Each new process verifies them again, and a candidate that
+// fails there is excluded as well. The answers are combined into one that has all rounds and, for each round, the
+// number of its process. Candidates that a look finds slower than others leave the race; they keep their rounds up to
+// then.
 #include <assert.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 
-// Without a limit on the command's time, rounds beyond the planned ones end this long after the final's beginning: s,
-// or a share of the command's time so far.
+// Without a limit on the command's time, rounds beyond the planned ones end this long after the final began: s, or a
+// share of the command's time so far.
 static const double extra_time = 5, extra_share = 0.002;
 static const double least_part = 0.1; // s; a shorter part would not change much
 enum { FINAL_EXPECTED = 5 };          // expected candidates while the search runs
@@ -202,7 +203,7 @@ static bool a_candidate_stands(const struct final_answer *a)
     return false;
 }
 
-// Looks at all rounds so far. Candidates that have lost leave.
+// Looks at all rounds so far, and drops candidates that have lost.
 static enum final_next look(struct final_run *f, size_t rounds)
 {
     struct final_answer *all = f->before;

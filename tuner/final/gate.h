@@ -5,7 +5,7 @@
 #include "tuner/final/finals.h"
 
 struct gate {
-    double figure; // the ratio that passes; NaN: there is no gate
+    double figure; // the least ratio that passes; NaN: there is no gate
     bool lower;    // the interval's lower bound must pass, not only the ratio
 };
 

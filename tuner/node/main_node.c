@@ -1,6 +1,6 @@
 // sweetspot-node: the agent of a node, started by the driver through a command prefix (nothing, ssh, srun). It starts,
 // watches and kills workers for a driver on another machine, forwards their lines over one pipe, and keeps the files
-// that they need. When the pipe ends, it ends with all its workers. node_frame.h has the protocol.
+// that they need. When the pipe ends, the agent and all its workers end. node_frame.h has the protocol.
 //
 // It is one thread around one poll(2). Nothing depends on the node's clock agreeing with another clock.
 
@@ -64,8 +64,8 @@ static void tell_trouble(struct agent *a, const char *reason)
     node_message_put(&a->out, FRAME_TROUBLE, 0, &(struct node_trouble){reason});
 }
 
-// Creates and checks the cache's folder, since its files are executed here. In /tmp, another user could have created
-// it, as a link to anywhere.
+// Creates and checks the cache's folder, since its files are executed here. In /tmp, another user could have created it
+// as a link to any other place.
 static int make_cache(const char *path, struct error *err)
 {
     struct stat about;
@@ -193,7 +193,7 @@ static void take_data(struct agent *a, const struct frame *f)
         tell_trouble(a, err.message);
 }
 
-// Sends a file that a compiler's answer names; the driver gets it before that line. The file is also kept under the
+// Sends a file that a compiler's answer names; the driver gets it before the answer. The file is also kept under the
 // name of its content, where a GPU worker of this node finds it.
 static void send_result(struct agent *a, const char *path)
 {

@@ -28,7 +28,7 @@ struct node_arrival {
     char hash[HASH_TEXT_SIZE];
     struct hash *sum;
 };
-// Begins a file at a path, whose folders are created. Returns -1 with a message on failure.
+// Begins a file at a path, and creates the folders of that path. Returns -1 with a message on failure.
 int node_arrival_begin(struct node_arrival *, const char *path, const char *hash, int64_t size, struct error *);
 int node_arrival_take(struct node_arrival *, const void *data, size_t size, struct error *);
 // Returns 1 if all bytes have arrived and the file has its name, 0 if more are to come, or -1 with a message.

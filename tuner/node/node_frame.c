@@ -121,7 +121,7 @@ static void drop_first(struct frame_writer *w)
     free(item->bytes);
 }
 
-// A file that has become shorter is padded. The receiver then reports the wrong hash.
+// A file that has become shorter is padded. The receiver then reports that the hash does not match.
 static void read_piece(int fd, char *out, size_t size)
 {
     size_t done = 0;

@@ -59,7 +59,7 @@ static int check_reported(const struct named_things *request, const struct named
     return 0;
 }
 
-// Checks that all trials that an answer names are the request's. Returns -1 if not, or if their numbers cannot be read.
+// Checks that an answer names only trials of the request. Returns -1 if not, or if their numbers cannot be read.
 static int check_names(const struct named_things *request, const json_t *answer, struct named_things *reported,
                        struct arena *memory, struct error *why)
 {

@@ -1,5 +1,5 @@
 // Checks a worker's answer against its request. Workers run the candidates, so they are not trusted: figures are
-// checked by the tables of the messages, and trials against those that the request names. A worker whose answer fails
+// checked against the messages' tables, and trials against those that the request names. A worker whose answer fails
 // the check is killed and restarted.
 #pragma once
 

@@ -13,7 +13,7 @@
 // Members that are files, whatever object they are in. "files" is an object whose members are files, and "cache" is a
 // folder to write to.
 static const char *const file_members[] = {"cubin", "support", "ceilings", "path", "library", "built", NULL};
-// Settings objects, which name no files ("cache" has values such as "cold" there).
+// Settings objects, which do not name files ("cache" has values such as "cold" there).
 static const char *const settings_members[] = {"measure", "verify", NULL};
 // Members of answers that are files on the node.
 static const char *const found_members[] = {"cubin", "library", NULL};
@@ -115,7 +115,7 @@ static char *send_tree(struct node_link *l, const struct compile_request *c)
     for (size_t i = 0; i < s.file_count; i++)
         if (*s.files[i].path == '/') // the node creates files without a path
             send_text(l, text_format("trees/%s%s", tree, s.files[i].path), s.files[i].text);
-    // Folders in which nothing was found are useless on the node, but may be named, so a file in each makes them exist.
+    // Include folders in which nothing was found may still be named, so a file in each makes them exist on the node.
     for (size_t i = 0; i < r.include_count; i++) {
         autofree char *folder = text_join_path(".", r.include[i]);
         if (!source_options_toolkit(folder)) send_text(l, text_format("trees/%s%s/.sweetspot", tree, folder), "");

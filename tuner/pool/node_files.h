@@ -15,6 +15,6 @@ char *node_files_path(struct node_link *, const char *path);
 // machine. A node that sees the driver's files may name those in the compile cache. Returns -1 with a message if the
 // answer names another file.
 int node_files_found(struct node_link *, json_t *answer, struct error *why);
-// Whether a node (NULL: the driver's own machine) cannot carry out a request of kind "job", and why. The reason is a
-// reference's command: it names programs and data of the driver's machine, which cannot be sent.
+// Whether a node (NULL: the driver's own machine) cannot carry out a request of kind "job", and why. The only reason is
+// a reference's command: it names programs and data on the driver's machine, which cannot be sent.
 bool node_files_refuse(const struct node_link *, const json_t *job, struct error *why);

@@ -13,7 +13,7 @@
 enum {
     TRIES_MOST = 8,   // failed starts of a node in a row
     GPUS_MOST = 4096, // GPUs of a node
-    FOREIGN_MOST = 2, // a node's answers to requests of other workers
+    FOREIGN_MOST = 2, // a node's answers to other workers' requests
 };
 static const double first_delay = 1, longest_delay = 60; // s before a node is tried again
 static const double end_timeout = 2;                     // s that agents have to end cleanly

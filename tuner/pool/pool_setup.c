@@ -61,7 +61,7 @@ static int choose_workers(struct worker_pool *p, struct error *err)
     return 0;
 }
 
-// Gets a worker's hello, if the worker is of this build. A worker that dies meanwhile is restarted.
+// Gets a worker's hello, and refuses a worker from another build. A worker that dies meanwhile is restarted.
 static json_t *greet(struct worker_pool *p, struct pool_slot *slot, struct error *err)
 {
     struct worker *w = &slot->worker;

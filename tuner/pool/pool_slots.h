@@ -41,12 +41,12 @@ void pool_report(const struct pool_settings *, bool shown, const char *format, .
 
 // The next event of one worker.
 bool pool_next_of(struct worker_pool *, struct pool_slot *, double now, struct pool_event *);
-// Looks for workers that are stopped (SIGSTOP), if that is due.
+// Polls for stopped workers (SIGSTOP), if that is due.
 void pool_poll_stops(struct worker_pool *, double now);
 
 // The nodes of `--pool`. Each has an agent, which is started, greeted, and restarted with increasing delays after it
-// was lost. A node that refuses (a different program version, a full disk) or that failed too often is disabled, which
-// is reported. The list is read again periodically, so nodes can join and leave. An agent's clock is never used.
+// was lost. A node that refuses (a different program version, a full disk) or that failed too often is reported and
+// disabled. The list is read again periodically, so nodes can join and leave. An agent's clock is never used.
 enum node_compilers { COMPILERS_UNKNOWN, COMPILERS_GREETED, COMPILERS_GOOD, COMPILERS_REFUSED };
 
 struct pool_node {
@@ -91,8 +91,8 @@ void pool_node_not_greeted(struct worker_pool *, size_t node, const char *why);
 // Another slot whose worker runs on the GPU that this hello names; NULL if there is none. Two workers on one GPU slow
 // each other down.
 const struct pool_slot *pool_gpu_twin(const struct worker_pool *, size_t gpu, const json_t *hello);
-// Disables a GPU that cannot be used, and returns whether it did. Such a GPU is not of the model that the user wants
-// or, on a node, differs from the first GPU in model or driver or is in the run already.
+// Disables a GPU that cannot be used, and returns whether it did. Such a GPU is not the model that the user wants or,
+// on a node, differs from the first GPU in model or driver, or takes part in the run already.
 bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);
 // Seconds that a run waits for a GPU when it has none.
 double pool_timeout(void);

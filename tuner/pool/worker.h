@@ -10,12 +10,12 @@
 #include "tuner/base/clock.h"
 #include "tuner/pool/node_link.h"
 
-// In seconds: WORKER_LONGEST_STOP, after which a stopped worker (SIGSTOP) is replaced; WORKER_OVERSLEPT, how much
-// longer than intended the driver must have slept to conclude that it, and probably its workers, were suspended;
-// WORKER_POLL, between looks for stopped workers.
+// All in seconds. A stopped worker (SIGSTOP) is replaced after WORKER_LONGEST_STOP. If the driver sleeps more than
+// WORKER_OVERSLEPT longer than intended, it concludes that it was suspended, and probably its workers too. It polls for
+// stopped workers every WORKER_POLL.
 enum { WORKER_LONGEST_STOP = 10, WORKER_OVERSLEPT = 2, WORKER_POLL = 1 };
 
-// Why worker_wait came back without an answer.
+// Why worker_wait returned without an answer.
 enum worker_failure { WORKER_WORKS, WORKER_DIED, WORKER_LATE, WORKER_INVALID, WORKER_INTERRUPTED };
 
 struct worker {
@@ -58,8 +58,8 @@ int worker_polled(struct worker *, const struct pollfd **at, struct error *);
 // a JSON object (the message quotes it).
 int worker_receive(struct worker *, json_t **answer, struct error *);
 
-// Whether another process killed the worker: it died of a signal that no kernel or template raises in it, sent by the
-// system when memory is short, by a batch system, or by a person. Call after worker_polled has found it dead.
+// Whether another process killed the worker: it died of a signal that no kernel or template raises. The system sends
+// one when memory is short; so may a batch system or a person. Call after worker_polled has found it dead.
 bool worker_ended_from_outside(const struct worker *);
 // Whether the process is stopped (SIGSTOP) at this moment.
 bool worker_stopped(const struct worker *);
@@ -73,6 +73,6 @@ void worker_release(struct worker *); // kills and frees it
 // A blocking exchange for set-up time: sends (takes the reference) and waits for the answer with its id. Returns NULL
 // with a message on failure.
 json_t *worker_ask(struct worker *, json_t *request, double seconds, struct error *);
-// The same for a request that was sent already. Time in which worker or driver are stopped does not count. A worker
-// that stays stopped is killed and counts as dead.
+// The same for a request that was sent already. Time in which the worker or the driver is stopped does not count. A
+// worker that stays stopped is killed and counts as dead.
 json_t *worker_wait(struct worker *, int64_t id, double seconds, struct error *);

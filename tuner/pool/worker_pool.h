@@ -32,7 +32,7 @@ struct pool_slot {
     size_t queued;
     struct pool_sent *queue;
     double deadline;   // of the set-up or of the head of the queue
-    double stopped;    // s for which it was seen stopped (SIGSTOP) during its current request; they do not count
+    double stopped;    // s for which it was seen stopped (SIGSTOP) during its current request; this time does not count
     int failed_starts; // in a row, weighted (pool_slots.h)
     bool dead;         // its pipe is closed; `death` says why
     struct error death;
@@ -47,7 +47,7 @@ struct pool_slot {
     char *disabled;      // why it is no longer started (another model, does not work); NULL: it is in use
     enum gpu_state state;
     int64_t setup_id;
-    bool begun;  // the worker has given a progress message for the head of the queue
+    bool begun;  // the worker has sent a progress message for the head of the queue
     int64_t at;  // the trial that it is working on, from its newest progress message; 0: none
     bool ending; // it has announced its end ("crashed", "restart"), which is thus expected
 };
@@ -110,12 +110,12 @@ void pool_open_compilers(struct worker_pool *);
 void pool_stop(struct worker_pool *, double seconds); // gives GPU workers this long to end by themselves
 void pool_release(struct worker_pool *);              // kills all, frees
 
-// For set-up: blocking questions to the first compiler and the first GPU worker. They take the request. Returns NULL
-// with a message when the worker died, was late or sent something invalid (its worker.failure says which).
+// For set-up: blocking questions to the first compiler and the first GPU worker. They take the request. They return
+// NULL with a message when the worker died, was late or sent something invalid (its worker.failure says which).
 json_t *pool_ask_compiler(struct worker_pool *, json_t *request, double seconds, struct error *);
 // Sends several requests at the same time, spread over the idle compilers, each to be answered within `seconds`. Takes
-// the requests; answers[i] is a new reference. If one fails, returns -1 with a message and its number in *which; there
-// are then no answers, and compilations in flight are stopped.
+// the requests; answers[i] is a new reference. If one fails, stops the compilations in flight and returns -1 with a
+// message, the number of the failed request in *which, and no answers.
 int pool_ask_compilers(struct worker_pool *, json_t *const *requests, size_t count, double seconds, json_t **answers,
                        size_t *which, struct error *);
 json_t *pool_ask_gpu(struct worker_pool *, json_t *request, double seconds, struct error *);
@@ -139,7 +139,7 @@ json_t *pool_gpu_identity(const struct worker_pool *, size_t gpu);
 // false for a compiler on the driver's machine.
 bool pool_refuse_compiler(struct worker_pool *, size_t compiler, const char *reason);
 
-// The name of a node, NULL for POOL_HERE; whether the node is up.
+// The name of a node (NULL for POOL_HERE), and whether the node is up.
 const char *pool_node_name(const struct worker_pool *, size_t node);
 bool pool_node_is_up(const struct worker_pool *, size_t node);
 // Why a GPU, or a node's compilers, are no longer used; NULL: they are in use. Borrowed.

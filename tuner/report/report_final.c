@@ -1,4 +1,4 @@
-// The newest final: the winner, its margin, the baselines, and the times of the others.
+// The newest final: the winner, its margin, the baselines, and the other candidates' times.
 //
 // The verdict compares the winner with the fastest library, based on the interval of the paired ratio (the library's
 // time over the winner's).
@@ -64,7 +64,7 @@ static json_t *config_of(const struct result *r, int64_t id)
 
 static json_t *entry_json(const struct result *r, const struct final *final, const struct final_entry *entry)
 {
-    // A candidate's resources; the members have the names of the document.
+    // A candidate's resources; the members are named as in the document.
     static const struct {
         const char *key, *field;
     } resources[] = {{"registers", "registers"},

@@ -2,7 +2,7 @@
 // a chart over time must not show these gaps.
 //
 // Every run writes a "device" document when it begins and a "run" document when its search ends. A run that was killed,
-// or is still running, has only the first, and is taken to last until its last trial.
+// or is still running, has only the "device" document, and is assumed to last until its last trial.
 #include "tuner/report/report_parts.h"
 
 struct moments { // newest first

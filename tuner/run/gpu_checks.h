@@ -35,7 +35,8 @@ void gpu_checks_ready(struct gpu_checks *, size_t gpu); // its worker is set up
 // A GPU has measured a candidate, which became this valid trial.
 void gpu_checks_note(struct gpu_checks *, const struct task *, int64_t trial, double objective);
 void gpu_checks_send(struct gpu_checks *, size_t gpu); // the reference
-// The answer, or the news that the reference ended the worker. Both return how many trials are no longer ranked.
+// Take the reference's answer, or note that the reference ended the worker. Both return how many trials are no longer
+// ranked.
 size_t gpu_checks_take(struct gpu_checks *, size_t gpu, const struct trial_answer *);
 size_t gpu_checks_failed(struct gpu_checks *, size_t gpu, const char *why);
 json_t *gpu_checks_document(struct gpu_checks *); // the GPUs of the run, with the findings

@@ -1,7 +1,7 @@
 // See gpu_times.h.
 #include "tuner/run/gpu_times.h"
 
-static const double normal_deviation = 1.4826; // that of a normal distribution with median absolute deviation 1
+static const double normal_deviation = 1.4826; // of a normal distribution whose median absolute deviation is 1
 
 void gpu_times_release(struct gpu_times *t)
 {
@@ -52,7 +52,8 @@ static bool find_standard(const struct gpu_times *t, struct interval *standard)
 }
 
 // The deviation of the difference between the logarithms of two successive times of one GPU; 0 if there are none. For
-// the judged GPU, only steps between its newest, differing times count, since the step to these is being judged.
+// the judged GPU, only the steps among its newest, differing times count, because the step from its earlier times to
+// these is being judged.
 static double deviation(const struct gpu_times *t, const struct gpu_times_of *judged)
 {
     autofree double *apart = memory_new(GPU_TIMES_KEPT * t->count, sizeof *apart);

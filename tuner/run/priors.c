@@ -1,8 +1,8 @@
-// Sources from which a run's model learns in advance: the files of --prior and, automatically, the results in stores.
-// These are this store's other environments (another device, problem or version of the source), and those of
-// neighbouring stores that were made from the same template. The PRIOR_STORES nearest of them are used, those with the
-// fewest differing settings. Another store's results for the same environment are not used, because a user who begins a
-// new store wants a fresh start.
+// Sources of prior data for a run's model: the files of --prior and, automatically, the results in stores. These are
+// this store's other environments (another device, problem or version of the source), and those of neighbouring stores
+// that were made from the same template. The PRIOR_STORES nearest ones, those with the fewest differing settings, are
+// used. Another store's results for the same environment are not used, because a user who begins a new store wants a
+// fresh start.
 //
 // In replay only the files are used, so that the sequence depends only on seed and results, not on other stores.
 //

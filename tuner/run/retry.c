@@ -1,6 +1,6 @@
 // Before the final: candidates that crashed once are measured once more if they may be among the finalists. A crash may
 // have another cause (the previous candidate has damaged the worker, or the driver or the device had a fault), and a
-// candidate that is wrongly called crashed could never win.
+// candidate that is wrongly recorded as crashed could never win.
 //
 // The time that such a candidate would take is predicted by trees (search/model/prior.h) that are grown on all results
 // except the crashes. It is tried again if that time is no more than the last finalist's, with an allowance. The

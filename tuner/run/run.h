@@ -38,12 +38,12 @@ struct commit_queue {
     struct finished_trial *list;
 };
 
-// The live file and the events, with which other programs follow the run.
+// The live file and the events, for other programs that follow the run.
 struct live_file {
     char *path;         // NULL: there is none
     double next, every; // next time to write it; minimum s between versions
     double next_event;  // next time to report progress as an event
-    bool failed;        // writing it failed, which was reported
+    bool failed;        // writing it failed, and this was reported
 };
 
 struct run {
@@ -87,7 +87,7 @@ void run_count(struct run *, const struct policy_request *, size_t gpu);
 void run_take_gpu_answer(struct run *, size_t gpu, const json_t *answer);
 void run_take_gpu_loss(struct run *, const struct pool_event *);
 
-// run_compile.c: the same for compilers.
+// run_compile.c: requests to compilers and their answers.
 void run_compile(struct run *, struct task *, size_t compiler);
 void run_take_compiler_answer(struct run *, size_t compiler, const json_t *answer);
 void run_take_compiler_loss(struct run *, const struct pool_event *);
@@ -103,8 +103,8 @@ struct trial_counter *run_record_counters(const struct run *, const struct count
 
 // run_commit.c: stores results and reports them to the strategy.
 void run_add_proposal(struct run *, const uint16_t *config); // adds a trial; the store may have its result
-// A trial has ended; run_commit_all commits it. Until then the task must not be touched.
-// The answer, if there is one, points into `memory`, whose ownership is taken.
+// Queues a trial that has ended; run_commit_all commits it. Until then the task must not be touched. The answer, if
+// there is one, points into `memory`, whose ownership is taken.
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const struct trial_answer *answer,
                 struct arena *memory);
 // Commits all trials that have ended, in one transaction. Then reports them, and frees their tasks or queues them for
@@ -131,7 +131,7 @@ void run_phase(struct run *, enum watch_phase);
 // run_report.c: the line of progress and the summary.
 void run_progress(struct run *);      // shows the line when it is due
 void run_report(struct run *);        // after the search
-void run_report_values(struct run *); // after the final: values that are missing in the space or do not help
+void run_report_values(struct run *); // after the final: values that the space lacks, or that do not help
 
 // run_events.c: events for the option `events`; without it, these do nothing. docs/json.md documents the events.
 void run_event_begin(const struct run *);

@@ -136,7 +136,7 @@ void run_commit_counters(struct run *r, struct task *t, const struct counted_tri
     task_drop(&r->policy, t);
 }
 
-// Takes the result of a trial that an earlier run has measured.
+// Takes the result of a trial measured by an earlier run.
 static void take_stored(struct run *r, const struct trial *trial)
 {
     struct search_result x;

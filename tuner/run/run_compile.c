@@ -42,7 +42,7 @@ static void finish(struct run *r, struct task *t, enum trial_status status, cons
 static void take_compiled(struct run *r, struct task *t)
 {
     struct error err;
-    // A task that is only counted has been measured before.
+    // A task that only needs counting has been measured before.
     if (builds_over(&r->final)) {
         task_drop(&r->policy, t);
         return;

@@ -41,7 +41,7 @@ static json_t *device_document(const struct run *r)
 
 int run_put_origin(struct run *r)
 {
-    // With this path, a store can be shown together with facts that only the job file has.
+    // With this path, a store can be shown together with facts that are only in the job file.
     autofree char *path = realpath(r->job->path, NULL);
     const char *file = path ? path : r->job->path;
     int failed = run_put_document(r, "device", device_document(r));

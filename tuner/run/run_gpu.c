@@ -88,7 +88,7 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
     for (size_t i = 0; i < batch->task_count; i++) {
         struct task *t = (struct task *)batch->tasks[i];
         const struct counted_trial *mine = find_trial(&answer, t->trial);
-        if (isfinite(t->objective)) // a pass: one launch to warm up, one counted
+        if (isfinite(t->objective)) // each pass has one launch to warm up and one counted launch
             r->statistics.count_busy += 2 * (double)answer.passes * t->objective;
         if (mine && *mine->reason) display_log(&r->display, "trial %" PRId64 " counters: %s", t->trial, mine->reason);
         run_commit_counters(r, t, mine);
@@ -106,7 +106,7 @@ static void demote(struct run *r, size_t count)
 
 void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *message)
 {
-    struct trial_answer answer; // if not ok, it still has the time that it took
+    struct trial_answer answer; // if not ok, it still says how long it took
     autorelease(arena_release) struct arena memory = {NULL};
     record_read(&trial_answer_record, message, &answer, &memory, NULL); // the pool has checked it
     run_watch_answered(&r->watch, gpu, answer.figures.gpu_seconds);

@@ -1,5 +1,5 @@
-// The beginning of a run: workers' greetings, the device, the space, the store, the job. These steps block, one after
-// the other; everything after them happens in the loop of tune.c.
+// The beginning of a run: workers' greetings, the device, the space, the store, the job. These steps run one after the
+// other and block; everything after them happens in the loop of tune.c.
 #include "tuner/base/clock.h"
 #include "tuner/base/hash.h"
 #include "tuner/base/protocol.h"

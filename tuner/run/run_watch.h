@@ -3,7 +3,7 @@
 // summary (run_report.c).
 //
 // States are derived from the pool and the policy when one of them changes. In addition, all workers are polled once a
-// second, for events without a decision (a worker starts, a node joins).
+// second, for events that need no decision (a worker starts, a node joins).
 #pragma once
 
 #include "tuner/policy/policy.h"

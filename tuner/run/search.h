@@ -77,7 +77,7 @@ struct search_result {
 
 void search_init(struct search *, const struct job *, struct policy *);
 void search_release(struct search *);
-// Creates the strategy, of the chosen class.
+// Creates a strategy of the chosen class.
 void search_begin(struct search *, uint64_t seed);
 
 // Gets the next configuration to try. Returns false if there is none now (the policy has been informed), or if the

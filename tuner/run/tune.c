@@ -9,12 +9,12 @@
 #include "tuner/base/interrupt.h"
 #include "tuner/run/run.h"
 
-enum { LONGEST_WAIT = 200 }; // ms between drawing progress and checking deadlines
+enum { LONGEST_WAIT = 200 }; // ms; progress is drawn and deadlines are checked at least this often
 // The longest time per turn (s) for taking answers, and for the work that follows from them. The work for a few answers
 // (one proposal for each, and sometimes updating a model) is done before more are taken; otherwise all GPUs would wait
 // for the last one.
 static const double longest_taking = 5e-3, longest_doing = 10e-3;
-static const double first_result = 2;  // s for a search without a valid result, however little time is left
+static const double first_result = 2;  // s for a search that has no valid result yet, however little time is left
 static const double count_share = 0.1; // share of the time that counting may take after the search
 
 // The state of the loop's turns.
@@ -250,8 +250,8 @@ static enum final_outcome time_builds(struct run *r)
     return builds_finish(&r->final) == FINAL_AGAIN ? FINAL_AGAIN : FINAL_DECIDED;
 }
 
-// Holds finals until one decides the winner. Returns false if there are valid results but no decision. A final without
-// a winner excludes at least one entry from the next one.
+// Runs finals until one decides the winner. Returns false if there are valid results but no decision. A final without a
+// winner excludes at least one entry from the next one.
 static bool decide(struct run *r)
 {
     enum final_outcome outcome = FINAL_AGAIN;

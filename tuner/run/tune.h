@@ -11,7 +11,7 @@ struct event_stream;
 struct tune_options {
     const struct pool_request *pool; // the nodes whose workers are used; NULL: workers on this machine, for `device`
     const char *device;              // "0", "0,1", or "replay:FILE"
-    const char *again;               // the command line that resumes, for advice
+    const char *again;               // the command line that resumes the run, for advice
     struct {
         const char *store_path; // SQLite file
         const char *log_path;   // the history of all runs, appended to
@@ -50,7 +50,7 @@ struct tune_outcome {
     double best, baseline; // objectives, s; if there is none, best is INFINITY and baseline NAN
     char *best_config;     // NULL where there is none
     char *baseline_name;   // name of that baseline
-    int64_t evaluations;   // number in all
+    int64_t evaluations;   // total number
     double seconds;        // of this run's search
     double gain;           // relative gain per second in the second half of this run's evaluations
     bool exhausted;        // the space, or the job's limit, is used up; more time is useless

@@ -274,7 +274,7 @@ static int check_compiled(const struct job *job, const uint16_t *config, const s
 }
 
 // Appends the launches on those drawn sizes for which the candidate can be launched. The generated header uses the same
-// expressions, so it refuses the others.
+// expressions, so it refuses the other sizes.
 static void add_drawn(const struct job *drawn, const struct device_limits *limits, const uint16_t *config,
                       const struct compiled *compiled, json_t *problems)
 {

@@ -10,7 +10,7 @@ struct launch_shape {
 };
 
 // The number of blocks that fit on one SM at the same time, 0 if none. `registers`: per thread; `shared`: static and
-// dynamic shared memory per block, bytes. After NVIDIA's cuda_occupancy.h: each of an SM's four partitions allocates
+// dynamic shared memory per block, bytes. As in NVIDIA's cuda_occupancy.h: each of an SM's four partitions allocates
 // registers to warps in units of 256. Shared memory is allocated in units of 128 bytes, with 1 KiB per block for the
 // system (compute capability 8.0 and later).
 int64_t blocks_per_sm(const struct device_limits *, int64_t threads, int64_t registers, int64_t shared);

@@ -219,8 +219,8 @@ static void name_baseline(const struct job *job, const struct implementation *m,
         to->reason = "it was not built in time (at most a quarter of --time, and the job's compile.timeout five times)";
 }
 
-// The functions of the reference's library. The file at its path may change when it is rebuilt, hence the hash. A
-// library that is given by its source has the hash of the files that it is built from.
+// The functions of the reference's library. The file at its path may change when it is rebuilt, hence the hash. For a
+// library that is given by its source, the hash covers the files that it is built from.
 static void describe_library(const struct implementation *m, const json_t *answer, struct implementation_request *to,
                              struct arena *memory)
 {
@@ -388,7 +388,7 @@ static int describe_problem(const struct job *job, size_t p, int64_t room, int64
     return 0;
 }
 
-// The baselines in order: the current kernel, with which progress is compared, the libraries of the reference's
+// The baselines in this order: the current kernel (progress is compared with it), the libraries of the reference's
 // operation, and the rest.
 static int describe_baselines(const struct job *job, json_t *const *answers, struct job_request *to,
                               struct arena *memory, json_t *written, struct error *err)

@@ -21,7 +21,7 @@ static char *describe_stage(const struct job *job, const struct stage *s)
     return text.text;
 }
 
-// The members' names are those of the table in tuner/trial/environment.c. Problems, reference and verification have the
+// The members are named as in the table in tuner/trial/environment.c. Problems, reference and verification have the
 // same names in the request, which contains everything that can make a difference to the worker.
 json_t *run_environment_facts(const struct job *job, const json_t *request, const struct environment *known,
                               bool replayed)
@@ -52,7 +52,8 @@ json_t *run_environment_facts(const struct job *job, const json_t *request, cons
     json_object_set_new(facts, "cache", json_string(job->measure.cold ? "cold" : "warm"));
     json_object_set(facts, "problems", json_object_get(request, "problems"));
     json_object_set(facts, "reference", json_object_get(request, "reference"));
-    // Existing stores may lack a setting. It is a fact only if it differs from the default with which they were made.
+    // A setting that existing stores lack is a fact only if it differs from the default that those stores were made
+    // with.
     json_t *verify = json_copy(json_object_get(request, "verify"));
     if (!json_get_bool(verify, "exact", false)) json_object_del(verify, "exact");
     if (!(json_get_number(verify, "error_ratio", 0) > 0)) json_object_del(verify, "error_ratio");

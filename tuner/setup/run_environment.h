@@ -1,5 +1,5 @@
 // The environment of a run's trials: the facts that the driver knows, from which tuner/trial/environment.h makes a key.
-// Also checks whether a recording, which stands for an environment, can answer for a job.
+// Also checks whether a recording, which stands in for an environment, can answer for a job.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -12,6 +12,6 @@ json_t *run_environment_facts(const struct job *, const json_t *request, const s
                               bool replayed);
 
 // `recorded`: the worker's description of the recording (protocol.h). Returns -1 with a message if its parameters
-// differ from the job's space, so that no configuration would be found in it, or if it belongs to a job with another
-// name and other problems.
+// differ from those of the job's space (it would then contain none of the job's configurations), or if it belongs to a
+// job with another name and other problems.
 int recording_check(const struct job *, const json_t *recorded, struct error *);

@@ -24,7 +24,7 @@ struct sanitizer_log {
     int64_t errors, warnings;         // reports on the candidate
     int64_t elsewhere;                // reports on anything else
     int64_t unprinted;                // reports that the tool left out of the log; their subject is unknown
-    bool out_of_bounds;               // the first error is of this kind
+    bool out_of_bounds;               // the first error is an access out of bounds
     char first_error[SANITIZER_TEXT]; // "Invalid __global__ read of size 4 bytes, at sum in sum.cu:12, by thread ..."
     char first_warning[SANITIZER_TEXT];
     char trouble[SANITIZER_TEXT]; // why the tool itself failed, in its own words; ""

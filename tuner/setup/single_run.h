@@ -10,7 +10,7 @@
 #include "tuner/setup/job_setup.h"
 #include "tuner/setup/sanitize.h"
 
-// Callers read only these parts: the pool's device, compiler and limits, the setup's request and source hash, the
+// Callers read only these parts: the pool's device, compiler and limits, the setup's request and source hash, and the
 // answer.
 struct single_run {
     struct job *job;
@@ -55,9 +55,9 @@ struct single_run_candidate {
 // Starts the workers ahead of a job, up to the GPU worker's CUDA context. Returns 0, or an exit status with a message
 // and NULL in *out.
 int single_run_start(struct single_run **out, const char *device, struct error *);
-// Sets up the job. Before that, starts the workers, unless *out has those of single_run_start for the same device;
-// otherwise *out must be NULL. Returns 0, or an exit status with a message and NULL in *out. Builds the job's space.
-// The caller closes.
+// Sets up the job. If *out comes from single_run_start for the same device, uses its workers; otherwise *out must be
+// NULL, and the workers are started first. Returns 0, or an exit status with a message and NULL in *out. Builds the
+// job's space. The caller closes.
 int single_run_open(struct single_run **out, struct job *, const struct single_run_options *, struct error *);
 void single_run_close(struct single_run *); // NULL is fine
 

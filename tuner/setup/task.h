@@ -10,7 +10,7 @@
 #include "tuner/setup/request.h"
 
 struct task {
-    struct queued_task queued; // the policy's part; first, so that a pointer to it is one to the task
+    struct queued_task queued; // the policy's part; first, so that a pointer to it also points to the task
     uint16_t config[SPACE_MAX_PARAMETERS];
     char *text;    // canonical
     int64_t trial; // id in the store once committed

@@ -1,10 +1,10 @@
 // Estimates from a kernel's launch how long it takes on one problem relative to another: the work of a block times the
 // waves of blocks (fn_relative_time in search/space/fn_selector.h).
 //
-// Work is the job's work (flops, otherwise bytes), or without these the product of the problem's sizes. Blocks are
-// those of the configuration's heaviest launch, the one of which the fewest blocks fit on the device at once. If this
-// number is unknown, relative time = work. (Tile and wave quantisation: NVIDIA, Matrix Multiplication Background User's
-// Guide, 2023.)
+// Work is the job's work (flops, otherwise bytes), or without these the product of the problem's sizes. Only blocks of
+// the configuration's heaviest launch are counted. This is the launch that fits the fewest blocks on the device at
+// once. If their number is unknown, relative time = work. (Tile and wave quantisation: NVIDIA, Matrix Multiplication
+// Background User's Guide, 2023.)
 #pragma once
 
 #include "tuner/setup/launch_check.h"

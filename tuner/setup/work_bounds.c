@@ -73,8 +73,7 @@ double work_least_objective(const struct job *job, const json_t *ceilings)
 
 // Whether `work` is possible ------------------------------------------------------------------------------------------
 
-// A mistake in `work` leads to wrong rates and wrong advice, but not to a wrong kernel, so it causes a warning and
-// refuses nothing.
+// A mistake in `work` leads to wrong rates and wrong advice, but not to a wrong kernel, so it causes only a warning.
 static const double slack = 1.05, beyond_caches = 0x1p29; // bytes, larger than any device's L2
 
 // The ceiling of the fastest execution unit, whichever the kernel uses. NaN unless all were measured, since the
@@ -98,7 +97,7 @@ static double byte_ceiling(const struct job *job, double bytes, const json_t *ce
                 work_ceiling(ceilings, &execution_units[UNIT_COPY]));
 }
 
-// The highest rate possible: a launch of some milliseconds runs at a higher clock than the clock that lasts.
+// The highest rate possible: a launch of some milliseconds runs at a higher clock than the sustained one.
 static double at_most(const json_t *ceilings, const struct work_bounds *w)
 {
     const char *keys[] = {w->pipe->key ? w->pipe->key : execution_units[w->pipe->either[0]].key,
@@ -152,7 +151,7 @@ json_t *job_ceilings_request(const struct job *job, const json_t *known)
     return NULL;
 }
 
-// `lasting`: adds only execution units for which the lasting clock makes a difference.
+// `lasting`: adds only execution units for which the sustained clock makes a difference.
 static void add_names(json_t *document, const char *member, const json_t *names, bool lasting)
 {
     if (!json_object_get(document, member)) json_object_set_new(document, member, json_array());

@@ -294,7 +294,8 @@ static void read_declaration(struct declaration_reader *p, size_t begin, size_t 
     if (body < end && name < body) {
         // An explicit specialisation is launched by its template's name.
         if (global && is(f, name + 1, body, "(")) read_kernel(p, begin, body, end, name);
-        // A function that the compiler may evaluate, or a template, is not necessarily the host's, unless it launches.
+        // A function that the compiler may evaluate, or a template, is not necessarily the host's, unless it launches a
+        // kernel.
         bool evaluated = is(f, begin, end, "template"), launches = false;
         for (size_t i = begin; i < name; i++) evaluated |= is(f, i, name, "constexpr");
         for (size_t i = body; i < end; i++) launches |= is(f, i, end, "<<") && is(f, i + 1, end, "<");

@@ -79,7 +79,7 @@ const struct cuda_token *cuda_file_next_kernel(const struct cuda_file *, size_t 
 const struct cuda_macro *cuda_file_find_macro(const struct cuda_file *, const char *name); // or NULL
 // Whether the line is in an #ifndef of the name.
 bool cuda_file_guards(const struct cuda_file *, const char *name, int line);
-// The next token from *from on at which this name is declared, since a type precedes it. *from then points after it.
+// The next token from *from on that declares this name, judging by the type before it. *from then points after it.
 const struct cuda_token *cuda_file_next_declaration(const struct cuda_file *, size_t *from, const char *name);
 // Whether the file declares this name anywhere: as a variable, argument, type, member of an enum, or macro.
 bool cuda_file_declares(const struct cuda_file *, const char *name);

@@ -1,4 +1,4 @@
-// The only reader of CUDA C++ tokens, used to find includes, and by `check` and `init`. It is a scanner, not a
+// The only reader of CUDA C++ tokens, used by `check`, by `init`, and to find includes. It is a scanner, not a
 // preprocessor: conditions are ignored.
 #pragma once
 
@@ -12,7 +12,7 @@ enum cuda_token_kind {
     CUDA_MARK,      // an operator or other mark; ">" is always a single token, so that ">>" closes two templates
     CUDA_COMMENT,   // only if comments are requested
     CUDA_SIGN,      // the # (or %:, ?\?=) that begins a line
-    CUDA_LINE_END,  // end of a line that a sign begins
+    CUDA_LINE_END,  // end of a line that begins with a sign
     CUDA_DIRECTIVE, // in lists: from a sign to the end of its line, comments and continued lines included
 };
 

@@ -25,7 +25,7 @@ static void add_name(struct includes *m, const char *text, struct cuda_reader *r
     memory_add(m->list, m->count) = new;
 }
 
-// Reads the directive whose sign `r` has read.
+// Reads a directive; `r` is just past its `#`.
 static void read_directive(struct includes *m, const char *text, struct cuda_reader *r, bool real)
 {
     struct cuda_token word = cuda_next(r);

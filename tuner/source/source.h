@@ -89,7 +89,7 @@ bool source_has(const struct source *, const char *path);
 // (host_bodies.c)
 char *source_without_host(const char *text);
 
-// Only the hash.
+// Computes only the hash.
 int source_hash(const struct source_request *, char hash[HASH_TEXT_SIZE], struct error *);
 
 // Changes the options of a request, in place, for a machine on which the user's files are below `root`, under their
