@@ -19,9 +19,9 @@ struct ageing {
 struct environment ageing_now(const struct session *);
 
 // Finds the differences between the session's environment and `now`, and whether the source has changed. Facts that are
-// unknown in `now` do not count, nor does a different GPU if the store has results for it. The strings belong to the
-// session and `now`.
+// unknown in `now` do not count, nor does a different GPU if the store contains results for it. The strings belong to
+// the session and `now`.
 void ageing_find(struct ageing *, const struct session *, const struct environment *now);
 
-// A line with the command that measures the best results again, malloc'ed. Returns NULL if nothing has changed.
+// Returns a line with the command that measures the best results again, malloc'ed; NULL if nothing has changed.
 char *ageing_text(struct session *, const struct ageing *);

@@ -12,7 +12,7 @@ struct base_version {
     char folder[PATH_MAX]; // holds a revision's files, removed at the end; "": none
 };
 
-// Finds the base version that the user named. The job file must have the same path in a revision; in a folder it may
+// Finds the base version that the user named. In a revision, the job file must have the same path; in a folder, it may
 // also be at the top. Prints its own messages and returns 0 or the command's exit status. Release the base even after a
 // failure.
 int base_version_find(struct base_version *, const struct job *, const char *text);

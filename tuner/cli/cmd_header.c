@@ -246,7 +246,7 @@ static int write_kernels(struct session *session, const char *path)
     return EXIT_DONE;
 }
 
-// Prints how this machine and the source differ from the machine and the source of the results.
+// Prints how this machine and the source differ from those that produced the results.
 static void say_age(struct session *session, const json_t *section)
 {
     char hash[HASH_TEXT_SIZE];

@@ -52,7 +52,7 @@ static void load_loop(struct reader *r, struct job *job, const struct node *n, s
         return;
     }
     l->from = load_part(r, job, n, from);       // before the name exists
-    l->slot = symbols_show(job->symbols, name); // if another stage's loop has the name
+    l->slot = symbols_show(job->symbols, name); // if another stage's loop already has the name
     if (l->slot < 0 && is_identifier(name))
         l->slot = symbols_add(job->symbols, name, EXPR_INT, &err);
     else if (l->slot < 0)

@@ -10,7 +10,7 @@
 // {"id":9,"op":"sanitize",CANDIDATE of one problem}
 // <- {"id":9,"status":"ok"|"launch_error","reason":""}
 //     Launches the candidate twice, in buffers of exactly the sizes that it needs, for compute-sanitizer. The worker
-//     then runs under that tool (sanitize.h), whose log has the findings.
+//     then runs under that tool (sanitize.h), whose log contains the findings.
 #pragma once
 
 #include "tuner/protocol/candidate.h"

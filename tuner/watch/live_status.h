@@ -41,5 +41,5 @@ int live_status_write(const char *path, const json_t *document, struct error *);
 // Reads the file next to a store. -1 with a message if it exists but cannot be used. The caller releases the result.
 int live_status_read(const char *store_path, struct live_status *, struct error *);
 void live_status_release(struct live_status *);
-// What a document means to a process on `machine` at the time `now` (Unix time).
+// The state that a document implies for a process on `machine` at the time `now` (Unix time).
 enum live_state live_status_decide(const json_t *document, const char *machine, double now);
