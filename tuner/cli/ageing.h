@@ -1,4 +1,5 @@
-// Whether stored results are out of date: the GPU, the driver, the compiler or the source has changed since.
+// Whether stored results are out of date: the GPU, the driver, the compiler or the source has changed since they were
+// measured.
 #pragma once
 
 #include "tuner/cli/session.h"
@@ -13,9 +14,9 @@ struct ageing {
     char source[HASH_TEXT_SIZE];
 };
 
-// The environment in which this machine would measure now, as far as it matters for the session's results: the GPU that
-// the last run named, its driver, and the job's compiler. All facts are unknown without a GPU, or if the results come
-// from a recording or from other machines.
+// The parts of this machine's current environment that matter for the session's results: the GPU that the last run
+// named, its driver, and the job's compiler. All facts are unknown without a GPU, or if the results come from a
+// recording or from other machines.
 struct environment ageing_now(const struct session *);
 
 // Finds the differences between the session's environment and `now`, and whether the source has changed. Facts that are

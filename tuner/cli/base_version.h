@@ -1,5 +1,4 @@
-// The base version of a job, which a new version is compared with: a revision of its repository, another folder, or a
-// header.
+// A job's base version, for comparison with a new version: a revision of its repository, another folder, or a header.
 #pragma once
 
 #include <limits.h>

@@ -17,7 +17,7 @@ struct candidate_source {
     bool reported; // a message said that the store cannot be written
 };
 
-// A baseline's name, or the values of some parameters; the other parameters keep their values from the best
+// A baseline's name, or the values of some parameters; the other parameters take their values from the best
 // configuration.
 struct candidate_spec {
     char name[96];
@@ -32,7 +32,7 @@ void candidate_spec_close(struct candidate_source *);
 // Reads the candidate that the user named. Unknown parameters and values are errors; unknown baselines are found later.
 int candidate_spec_read(struct candidate_source *, const char *text, struct candidate_spec *);
 
-// The candidate's configuration. Parameters that it does not name keep their values from the best configuration or,
+// The candidate's configuration. Parameters that it does not name take their values from the best configuration or,
 // without one, from the first valid one. The job's space must have been built. -1 with a message if the constraints
 // exclude it.
 int candidate_spec_config(const struct candidate_source *, const struct candidate_spec *, uint16_t *config,

@@ -92,7 +92,7 @@ static char *known_job(struct store *store, const char *name, struct job **job)
     return NULL;
 }
 
-// Reads one file into a JOB of the document. NULL for a job in a folder that was never tuned.
+// Reads one file into a JOB of the document. NULL for a job that was found in a folder but never tuned.
 static json_t *read_one(const struct job_set *files, const char *file, size_t points)
 {
     struct error err = {""};

@@ -109,7 +109,7 @@ static char *store_log_path(const char *store)
 }
 
 // Prints the command to continue with: after a search without a final, the command that finds the winner; after a final
-// without checks, the command that makes them.
+// without checks, the command that runs them.
 static void print_next_command(const struct job *job, const struct tune_request *request, const char *store_path,
                                bool unchecked)
 {

@@ -56,8 +56,8 @@ char *results_cache(const struct job *, const char *given);
 // The store's path: `given`, or <job name>.db in that folder. The caller frees it.
 char *session_store_path(const struct job *, const char *given);
 
-// Loads the job, opens its store and makes the last environment current. EXIT_NOTHING with advice if there is no store
-// or no run yet. session_close releases everything, also after a failure.
+// Loads the job, opens its store and makes the most recent environment current. EXIT_NOTHING with advice if there is no
+// store or no run yet. session_close releases everything, also after a failure.
 int session_open(struct session *, const char *job_path, const char *store_path);
 // Does the same for a job that was already read from job_path; takes the job.
 int session_open_job(struct session *, struct job *, const char *job_path, const char *store_path);

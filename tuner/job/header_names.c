@@ -99,7 +99,7 @@ static char *refuse_macro(const struct job *job, const char *name)
 }
 
 // These three compare the name of a parameter, a macro (in `defines` of the kernel or of a stage) or a stage with the
-// job's other names. They return the reason why it is refused, worded to follow "parameter 'X' ", or NULL. malloc'ed.
+// job's other names. They return the reason to refuse the name, worded to follow "parameter 'X' ", or NULL. malloc'ed.
 static char *refuse_parameter(const struct job *job, size_t parameter)
 {
     const char *name = space_parameter(job->space, parameter)->name;

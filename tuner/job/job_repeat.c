@@ -175,7 +175,7 @@ static int advance(const struct stage_repeat *repeat, size_t loop, int64_t *valu
         }
         int started = start(repeat, loop + 1, values, &loop, err);
         if (started) return started;
-        if (loop) loop--; // an inner loop has no runs
+        if (loop) loop--; // an inner loop does not run
     }
     return error_set(err, "the loops do not end");
 }

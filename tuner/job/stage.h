@@ -10,7 +10,7 @@
 
 // "&NAME" or "&NAME[at]": the address of a buffer, or of an element in it.
 struct address {
-    int buffer;      // index into job.buffers, declared before; -1: null
+    int buffer;      // index into job.buffers, declared earlier; -1: null
     struct expr *at; // elements in memory; NULL: 0
     const char *text;
 };

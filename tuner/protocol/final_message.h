@@ -32,7 +32,7 @@ struct final_candidate {
 
 struct final_request {
     int64_t seed;
-    int64_t process; // number among the processes that share the final's rounds; each uses another random order
+    int64_t process; // number among the processes that share the final's rounds; each uses a different random order
     int64_t part;    // index of the part within the process
     int64_t rounds;
     double seconds; // 0: no limit

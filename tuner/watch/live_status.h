@@ -17,7 +17,7 @@ enum live_state {
     LIVE_HERE,      // the driver runs on this machine
     LIVE_ELSEWHERE, // it runs on another machine: the file is recent
     LIVE_SILENT,    // on another machine, but the file is old: the driver was killed or suspended, or its clock differs
-    LIVE_DEAD       // the driver ran on this machine and has ended without removing the file
+    LIVE_DEAD       // the driver ran on this machine and ended without removing the file
 };
 const char *live_state_text(enum live_state); // "here"
 
