@@ -146,8 +146,8 @@ static int complain_binary(const struct session *session, int failed, const stru
                                     : session_complain(EXIT_ENVIRONMENT, err);
 }
 
-// Makes the section for one trial, which is kernel number `kernel` of the final. Adds its binary to the list, unless
-// the list is NULL.
+// Makes the section for one trial: kernel number `kernel` of the final. Adds its binary to the list, unless the list is
+// NULL.
 static json_t *make_section(struct session *session, int64_t id, struct binary_list *binaries,
                             const struct final *final, size_t kernel, json_t *ties, int *status)
 {

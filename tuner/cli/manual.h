@@ -15,7 +15,7 @@ struct manual_fact {
 };
 
 struct manual_example {
-    const char *command; // whose page shows it; the overview also has examples that begin with another command's name
+    const char *command; // whose page shows it; the overview shows the examples of tune
     const char *purpose; // one line, ends with a colon
     const char *lines;   // shell commands
 };

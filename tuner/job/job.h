@@ -183,7 +183,7 @@ bool job_is_fallback(const struct job *, const uint16_t *config);
 // The most dynamic shared memory that a stage of the fallback needs, and for which problem. -1 with a message.
 int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t *problem, struct error *);
 
-// The kernel in use today, which is a baseline, or NULL.
+// The kernel in current use, one of the baselines, or NULL.
 const struct implementation *job_current(const struct job *);
 // All implementations whose results must be correct: the reference (number 0), then the baselines. NULL after the last.
 const struct implementation *job_implementation(const struct job *, size_t number);

@@ -33,8 +33,8 @@ char *live_status_path(const char *store_path); // malloc'ed
 const char *live_status_host(void);
 char *live_status_machine(void);
 
-// The beginning of every live document: format, version, when, where and by which process it was written, and the
-// minimum number of seconds between two versions. New reference.
+// The beginning of every live document: its format, version, time, host and process, and the minimum number of seconds
+// between two versions. New reference.
 json_t *live_status_begin(double every);
 int live_status_write(const char *path, const json_t *document, struct error *); // -1 with a message
 
