@@ -1,5 +1,5 @@
 // The checks of `sweetspot check` on a job that was read without mistakes. They find everything that would fail, or
-// have no effect, in a long run. Mistakes make the job unsound; doubts may be intended.
+// have no effect, in a long run. Mistakes make the job unsound; doubts, printed as warnings, may be intended.
 #pragma once
 
 #include "tuner/check/signature.h"
@@ -41,7 +41,7 @@ void check_release(struct check *);
 bool source_scan_uses(const struct source_scan *, const char *name);
 
 // Adds a mistake or doubt at a location in the job file. Stages share kernels and configurations share stages, so an
-// entry that the list already has is not added again.
+// entry that is already in the list is not added again.
 void check_add(struct mistakes *, struct location, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // The location of a stage's setting: stages[1].launch.grid, or launch.grid if the job has no list of stages. The number

@@ -1,4 +1,4 @@
-// Finds entries that the source does not have, and arguments that do not match the kernel's parameters. See check.h.
+// Finds entries that are missing from the source, and arguments that do not match the kernel's parameters. See check.h.
 
 #include "tuner/base/elf_file.h"
 #include "tuner/check/check.h"
@@ -9,7 +9,7 @@ enum { TENSOR_MAP_BYTES = 128 };
 struct launch {
     struct stage stage;
     struct location entry;
-    size_t owner; // the stage that has the arguments
+    size_t owner; // the stage that the arguments belong to
 };
 
 // The word in job files for one of the compiler's types, or NULL.
@@ -180,8 +180,8 @@ static char *base_name(const char *entry)
     return text_format("%.*s", (int)strcspn(name, "<( "), name);
 }
 
-// Whether a function that the compiler knows may be a kernel: the source or the compiled code has a kernel with this
-// name, or the name is a macro, or the source may build names with ##.
+// Whether a function that the compiler knows may be a kernel: the source or the compiled code contains a kernel with
+// this name, or the name is a macro, or the source may build names with ##.
 static bool is_kernel(const struct job *job, const struct source_scan *scan, const struct signatures *all,
                       const char *entry)
 {

@@ -58,8 +58,8 @@ static void check_fills(struct check *c, size_t stage, const struct stage *s)
     }
 }
 
-// Checks that a library has the functions that the job names. If the library is given as a source, it is built later,
-// and that build reports missing functions.
+// Checks that a library contains the functions that the job names. If the library is given as a source, it is built
+// later, and that build reports missing functions.
 static void check_library(struct check *c, const struct implementation *m)
 {
     if (implementation_is_built(m)) return;

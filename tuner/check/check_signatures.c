@@ -6,7 +6,8 @@
 #include "tuner/protocol/message.h"
 #include "tuner/setup/job_setup.h"
 
-// The number of configurations, evenly spread, that are searched for a stage. If none has the stage, it is not checked.
+// How many configurations, evenly spread, are searched for one with a given stage. If none has it, the stage is not
+// checked.
 enum { STAGE_TRIES = 1000 };
 
 // A request to compile only one of the "units", with that unit's macros and entries. New reference.

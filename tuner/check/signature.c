@@ -1,6 +1,6 @@
-// See signature.h. The compiler gets code that includes the source and has a constant for each entry. Templates compute
-// the constant's bytes from decltype(&entry). In the PTX, these constants are initialised arrays, so neither ptxas nor
-// name mangling is involved.
+// See signature.h. The compiler gets code that includes the source and defines a constant for each entry. Templates
+// compute the constant's bytes from decltype(&entry). In the PTX, these constants are initialised arrays, so neither
+// ptxas nor name mangling is involved.
 #include "tuner/check/signature.h"
 
 #include "tuner/check/check.h"

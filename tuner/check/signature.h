@@ -17,7 +17,7 @@ struct kernel_type {
 
 struct kernel_parameter {
     bool pointer, constant;           // constant: a pointer to const
-    const struct kernel_type *type;   // a pointer's: what it points to; NULL: a class, an enumeration, ...
+    const struct kernel_type *type;   // for a pointer, the type pointed to; NULL: a class, an enumeration, ...
     const struct vector_type *vector; // if the type is a vector; then `type` is NULL
     size_t bytes;                     // of the parameter
 };

@@ -1,4 +1,5 @@
-// Whether stored results are out of date: the GPU, the driver, the compiler or the source has changed since.
+// Whether stored results are out of date: the GPU, the driver, the compiler or the source has changed since they were
+// measured.
 #pragma once
 
 #include "tuner/cli/session.h"
@@ -13,15 +14,15 @@ struct ageing {
     char source[HASH_TEXT_SIZE];
 };
 
-// The environment in which this machine would measure now, as far as it matters for the session's results: the GPU that
-// the last run named, its driver, and the job's compiler. All facts are unknown without a GPU, or if the results come
-// from a recording or from other machines.
+// The parts of this machine's current environment that matter for the session's results: the GPU that the last run
+// named, its driver, and the job's compiler. All facts are unknown without a GPU, or if the results come from a
+// recording or from other machines.
 struct environment ageing_now(const struct session *);
 
 // Finds the differences between the session's environment and `now`, and whether the source has changed. Facts that are
-// unknown in `now` do not count, nor does a different GPU if the store has results for it. The strings belong to the
-// session and `now`.
+// unknown in `now` do not count, nor does a different GPU if the store contains results for it. The strings belong to
+// the session and `now`.
 void ageing_find(struct ageing *, const struct session *, const struct environment *now);
 
-// A line with the command that measures the best results again, malloc'ed. Returns NULL if nothing has changed.
+// Returns a line with the command that measures the best results again, malloc'ed; NULL if nothing has changed.
 char *ageing_text(struct session *, const struct ageing *);

@@ -1,5 +1,4 @@
-// The base version of a job, which a new version is compared with: a revision of its repository, another folder, or a
-// header.
+// A job's base version, for comparison with a new version: a revision of its repository, another folder, or a header.
 #pragma once
 
 #include <limits.h>
@@ -12,7 +11,7 @@ struct base_version {
     char folder[PATH_MAX]; // holds a revision's files, removed at the end; "": none
 };
 
-// Finds the base version that the user named. The job file must have the same path in a revision; in a folder it may
+// Finds the base version that the user named. In a revision, the job file must have the same path; in a folder, it may
 // also be at the top. Prints its own messages and returns 0 or the command's exit status. Release the base even after a
 // failure.
 int base_version_find(struct base_version *, const struct job *, const char *text);

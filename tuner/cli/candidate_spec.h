@@ -1,5 +1,5 @@
-// Which candidate a command is about: a trial's number, "best", "runner-up", a baseline's name, or NAME=value,...,
-// where all other parameters have their values in the best configuration.
+// The candidate that a command is about: a trial's number, "best", "runner-up", a baseline's name, or NAME=value,...,
+// which takes all other parameters from the best configuration.
 //
 // Functions print their own messages and return 0 or the command's exit status, unless they take a struct error.
 #pragma once
@@ -11,13 +11,13 @@
 
 struct candidate_source {
     const char *job_path, *store_path;
-    struct session session; // .store is NULL if there is none, which is an error only if the user named it
+    struct session session; // .store is NULL if there is none, an error only if the user named it
     char *best;             // configuration of the newest final's winner, otherwise of the search's best trial, or NULL
     int64_t best_trial;
     bool reported; // a message said that the store cannot be written
 };
 
-// A baseline's name, or the values of some parameters; the other parameters have their values in the best
+// A baseline's name, or the values of some parameters; the other parameters take their values from the best
 // configuration.
 struct candidate_spec {
     char name[96];
@@ -32,13 +32,14 @@ void candidate_spec_close(struct candidate_source *);
 // Reads the candidate that the user named. Unknown parameters and values are errors; unknown baselines are found later.
 int candidate_spec_read(struct candidate_source *, const char *text, struct candidate_spec *);
 
-// The candidate's configuration. Parameters that it does not name have their values in the best configuration, or in
-// the first valid one. The job's space must have been built. -1 with a message if the constraints exclude it.
+// The candidate's configuration. Parameters that it does not name take their values from the best configuration or,
+// without one, from the first valid one. The job's space must have been built. -1 with a message if the constraints
+// exclude it.
 int candidate_spec_config(const struct candidate_source *, const struct candidate_spec *, uint16_t *config,
                           struct error *);
 
-// The device's ceilings. They are read from the store if it has them for this device; otherwise they are measured, and
-// written to the store if there is one. NULL if the worker failed. New reference.
+// The device's ceilings. They are read from the store if it contains them for this device; otherwise they are measured,
+// and written to the store if there is one. NULL if the worker failed. New reference.
 json_t *candidate_spec_ceilings(struct candidate_source *, struct single_run *);
 
 // For single_run_options.say: prints a line on stderr.

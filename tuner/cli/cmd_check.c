@@ -73,7 +73,7 @@ static bool add_neighbour(struct check_samples *s, const struct job *job, size_t
     return false;
 }
 
-// Chooses `count` different configurations, or all if the space has no more. Every second sample differs from an
+// Chooses `count` different configurations, or all if the space is no larger. Every other sample differs from an
 // earlier one only in a parameter that no launch reads, so that their code can be compared. A single sample is the
 // first configuration of the space.
 static void choose_samples(struct check_samples *s, const struct job *job, uint64_t count)
@@ -129,7 +129,7 @@ static void note_code(struct check_samples *s, size_t sample, const json_t *answ
     struct elf_file elf;
     Elf64_Shdr section;
     bool good = !elf_open(&elf, bytes, size);
-    // Names are left out, because an instance of a template has its values in its name.
+    // Names are left out, because the name of a template's instance contains its values.
     for (size_t i = 0; good && elf_section(&elf, i, &section); i++) {
         const char *name = elf_code_name(&elf, &section);
         if (!name || of_another(name, bytes, size, json_object_get(answer, "entries"))) continue;
@@ -151,8 +151,8 @@ static size_t only_difference(const struct job *job, const uint16_t *a, const ui
     return found;
 }
 
-// Adds doubts about parameters that no launch reads, if at least two pairs of samples differ only in the parameter and
-// all of these pairs have the same code.
+// Adds doubts about parameters that no launch reads, if at least two pairs of samples differ only in that parameter and
+// the code is the same within every such pair.
 static void compare_samples(const struct check_samples *s, struct check *c)
 {
     const struct job *job = c->job;
@@ -335,7 +335,7 @@ static int check_problems(const struct job *job, const struct device_limits *lim
     return 0;
 }
 
-// Prints the mistakes and doubts found. EXIT_USAGE if there are mistakes.
+// Prints mistakes and, as warnings, doubts. Returns EXIT_USAGE if there are mistakes.
 static int print_found(struct check *c)
 {
     mistakes_sort(&c->mistakes);

@@ -157,7 +157,7 @@ static void print_all(const struct comparing *all)
         compare_print_all(all->documents);
 }
 
-// The number of jobs that have no comparison and therefore do not pass the gate.
+// The number of jobs without a comparison, which therefore do not pass the gate.
 static size_t count_undecided(const struct comparing *all)
 {
     size_t count = 0;

@@ -8,7 +8,7 @@ static const char *shell;
 static struct option_list words;
 
 static const char *const names[] = {"bash", "zsh", "fish", NULL};
-// The scripts pass this word as SHELL, followed by the command line without its first word. The answer has the words
+// The scripts pass this word as SHELL, followed by the command line without its first word. The answer lists the words
 // that may replace the last word, one per line, or ":file" or ":folder" if a file or folder name is expected there.
 static const char asking[] = "words";
 

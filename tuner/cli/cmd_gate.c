@@ -167,7 +167,7 @@ static int check_same_task(const struct job *base, const struct job *job)
 }
 
 // Compiles the configuration `text`. If it is NULL, compiles the job's current configuration; if the job has none, the
-// best known configuration; and if none is known, the first of the space.
+// best known configuration; and if none is known, the first one in the space.
 static int compile(struct candidate_source *source, struct single_run *single, const char *text, const char *which,
                    struct single_run_candidate *candidate)
 {

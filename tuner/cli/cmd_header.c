@@ -146,8 +146,8 @@ static int complain_binary(const struct session *session, int failed, const stru
                                     : session_complain(EXIT_ENVIRONMENT, err);
 }
 
-// Makes the section for one trial, which is kernel number `kernel` of the final. Adds its binary to the list, unless
-// the list is NULL.
+// Makes the section for one trial: kernel number `kernel` of the final. Adds its binary to the list, unless the list is
+// NULL.
 static json_t *make_section(struct session *session, int64_t id, struct binary_list *binaries,
                             const struct final *final, size_t kernel, json_t *ties, int *status)
 {
@@ -246,7 +246,7 @@ static int write_kernels(struct session *session, const char *path)
     return EXIT_DONE;
 }
 
-// Prints how this machine and the source differ from the machine and the source of the results.
+// Prints how this machine and the source differ from those that produced the results.
 static void say_age(struct session *session, const json_t *section)
 {
     char hash[HASH_TEXT_SIZE];

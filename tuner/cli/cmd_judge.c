@@ -74,7 +74,7 @@ struct given_binary {
     struct implementation function; // IMPLEMENTATION_NONE: a binary, or none
 };
 
-// Finds the job's kernels in a binary. If both the job and the binary have only one kernel, their names may differ.
+// Finds the job's kernels in a binary. If both the job and the binary contain only one kernel, the names may differ.
 static int find_kernels(const struct judge_options *o, struct job *job, const char *image, size_t size)
 {
     autorelease(text_list_release) struct text_list names = gpu_binary_kernels(image, size);

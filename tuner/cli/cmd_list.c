@@ -1,5 +1,5 @@
 // sweetspot list: lists everything that a job file or a command line can name, with options, roles, bounds and units.
-// It comes from the tables that the program itself uses.
+// The lists come from the tables that the program itself uses.
 //
 // There is one function for each kind. It prints all entries (if `name` is NULL), or one entry with its details, on
 // stdout, and returns an exit status. An unknown name is a usage error, and the nearest name is suggested.
@@ -53,7 +53,7 @@ static int list_entries(const char *what, json_t *all, const struct row_column *
     return status;
 }
 
-// Like command_refuse_unknown if there are too many names to list. `how` is the command that lists them.
+// Like command_refuse_unknown, for when there are too many names to list. `how` is the command that lists them.
 static int refuse_unknown_of_many(const char *what, const char *name, const char *const *names, const char *how)
 {
     const char *nearest = text_nearest(name, names);
@@ -74,7 +74,7 @@ static int list_strategies(const char *wanted)
     return list_entries("strategy", all, columns, wanted, "");
 }
 
-// What measures a field; "" if the driver itself knows the value.
+// The source of a field's value; "" if the driver itself knows the value.
 static const char *source_name(const struct trial_field *f)
 {
     if (f->flags & FIELD_DERIVED) return "derived";
@@ -262,7 +262,7 @@ static bool has_metric(const json_t *list, const char *metric)
 }
 
 // Adds the set's own metrics, or only the metric `key` if that is given. A metric counts once even if several included
-// sets have it.
+// sets contain it.
 static void add_metrics(json_t *list, const struct metric_set *set, const char *key)
 {
     for (const struct metric *m = set->metrics; m->key; m++) {

@@ -56,7 +56,7 @@ static int find_files(struct job_set *files)
     return status;
 }
 
-// Reads a job file. If it has mistakes, the error is the first one.
+// Reads a job file. If it has mistakes, *err becomes the first one.
 static int read_job(const char *path, struct job **job, struct error *err)
 {
     autorelease(mistakes_release) struct mistakes mistakes = {0};
@@ -68,7 +68,7 @@ static int read_job(const char *path, struct job **job, struct error *err)
     return error_set(err, "%s: %s", file, mistakes.count ? mistakes.list[0].text : "cannot be read");
 }
 
-// The size of the space on the device that was used last; NaN if the space cannot be built for that device.
+// The size of the space on the most recently used device; NaN if the space cannot be built for that device.
 static double build_space(struct job *job, struct store *store, const char *arch)
 {
     struct error err = {""};
@@ -92,7 +92,7 @@ static char *known_job(struct store *store, const char *name, struct job **job)
     return NULL;
 }
 
-// Reads one file into a JOB of the document. NULL for a job in a folder that was never tuned.
+// Reads one file into a JOB of the document. NULL for a job that was found in a folder but never tuned.
 static json_t *read_one(const struct job_set *files, const char *file, size_t points)
 {
     struct error err = {""};
@@ -131,8 +131,8 @@ out:
     return json;
 }
 
-// Reads all jobs into a list of JOBs. If one cannot be read, it has an "error", which is also printed on stderr, and
-// *failed is set.
+// Reads all jobs into a list of JOBs. If one cannot be read, its JOB contains an "error", which is also printed on
+// stderr, and *failed is set.
 static json_t *read_jobs(const struct job_set *files, bool *failed)
 {
     json_t *jobs = json_array();

@@ -1,5 +1,5 @@
-// sweetspot status: shows a job's progress, its best result so far, what the runs did, and how to resume. It only
-// reads; a tuner may be running at the same time.
+// sweetspot status: shows a job's progress, its best result so far, what the runs did, and how to resume. It is
+// read-only and can be run while the job is being tuned.
 //
 // Everything is gathered into one JSON object per job and device. --format json prints the whole object; otherwise only
 // the parts that people need are printed.
@@ -47,7 +47,7 @@ static int add_best(void *user, const struct trial *trial)
     return 0;
 }
 
-// With objective each, the best value is the objective of the fastest trial of each problem.
+// With objective each, the best value is computed from each problem's fastest trial.
 static int note_problems(void *user, const struct trial *trial)
 {
     struct status *status = user;
@@ -460,7 +460,7 @@ static int show(void *user, struct session *session)
     struct status status = {.session = session, .report = json_object(), .runs = json_array()};
     int result = session_build_space(session);
     if (!result) result = gather(&status);
-    // A run uses one device, and that is the newest one.
+    // A run uses one device, which is then the newest one.
     if (!result && all->live && session->environment.key == session->devices[0].key)
         json_object_set(status.report, "live", all->live);
     if (!result && all->format == FORMAT_TABLE && !all->job_set.many) {

@@ -109,7 +109,7 @@ static char *store_log_path(const char *store)
 }
 
 // Prints the command to continue with: after a search without a final, the command that finds the winner; after a final
-// without checks, the command that makes them.
+// without checks, the command that runs them.
 static void print_next_command(const struct job *job, const struct tune_request *request, const char *store_path,
                                bool unchecked)
 {
@@ -305,7 +305,7 @@ static double time_of_finals(double time)
     return sum;
 }
 
-// A job's share of the remaining time, which its final and the later finals have to share.
+// The part of the remaining time for one job's final; the rest is left for the later finals.
 static double time_of_final(const struct suite_job *own, double end)
 {
     double all = 0, left = end - clock_now();
@@ -387,8 +387,8 @@ static int tune_jobs(void)
     return status;
 }
 
-// --finish and --refresh do not search, so search options are mistakes with them. Returns the first such option that
-// was given, or NULL.
+// --finish and --refresh do not search, so search options are refused with them. Returns the first such option that was
+// given, or NULL.
 static const char *useless_without_search(void)
 {
     const struct tune_options *o = &given.request.options;

@@ -1,5 +1,5 @@
-// The commands of `sweetspot`. Each has one file cmd_<name>.c, which ends with its descriptor, and one line in the
-// table below.
+// The commands of `sweetspot`. Each command is one file cmd_<name>.c, which ends with its descriptor, and one line in
+// the table below.
 #pragma once
 
 #include <stddef.h>
@@ -31,8 +31,8 @@ const char *command_nearest(const char *name); // for "did you mean", or NULL
 // What to write instead of a command of earlier versions: "profile --limits" for limiter. NULL for other names.
 const char *command_renamed(const char *name);
 
-// The same table, empty until main has handed it over, for commands whose output is about all commands
-// (commands_known.c).
+// The same table, for commands whose output covers all commands. It is empty until main hands it over.
+// (commands_known.c)
 void commands_hand_over(const struct command *const *);
 const struct command *const *commands_known(void);
 

@@ -1,4 +1,4 @@
-// The table of commands, for commands whose output is about all of them (commands.h). The table refers to the commands'
+// The table of commands, for commands whose output covers all of them (commands.h). The table refers to the commands'
 // functions, so these functions cannot refer to the table; main hands it over.
 #include "tuner/cli/commands.h"
 

@@ -33,7 +33,7 @@ static json_t *entry_json(const struct comparison *c, const struct final_entry *
     return json;
 }
 
-// All figures that the search has measured for the final's trials.
+// All figures that the search measured for the final's trials.
 static json_t *json_trials(const struct comparison *c)
 {
     json_t *trials = json_array();

@@ -30,8 +30,8 @@ static const json_t *find_entry(const json_t *problem, const char *baseline)
     return NULL;
 }
 
-// Adds the line for one problem of a document, or the line with the mean over all problems if it is NULL. `one`: the
-// table is for a single job.
+// Adds the line for one problem of a document or, if `problem` is NULL, the line with the mean over all problems.
+// `one`: the table is for a single job.
 static void add_line(struct table *table, const json_t *document, const json_t *problem, json_t *baselines, bool one)
 {
     const json_t *ours = find_entry(problem, NULL);

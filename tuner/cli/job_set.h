@@ -41,24 +41,24 @@ typedef int job_set_visit_job(void *user, const char *path, struct job *);
 int job_set_each_job(struct job_set *, job_set_visit_job *visit, void *user);
 
 // Calls `visit` for every job's results (session_open): the results on the newest device, or on every device with the
-// newest first. If --device names a device, only the results on that device. Returns the greatest status.
+// newest first. If --device names a device, only results on that device are visited. Returns the greatest status.
 enum job_set_devices { NEWEST_DEVICE, EVERY_DEVICE };
 typedef int job_set_visit(void *user, struct session *);
 int job_set_each(struct job_set *, enum job_set_devices, job_set_visit *visit, void *user);
-// Does the same for one job, which it takes. For use in a job_set_visit_job.
+// Does the same for one job, and takes the job. For use in a job_set_visit_job.
 int job_set_visit_results(const struct job_set *, enum job_set_devices, job_set_visit *visit, void *user,
                           const char *path, struct job *);
 
-// Checks an option's value that names a file for one job and must name a folder for several. With `make`, a missing
-// folder is created, unless its name looks like a file name, with a dot and no slash at the end. Returns an exit
-// status, after a message. `given` may be NULL.
+// Checks the value of an option that names a file for one job but must name a folder for several. With `make`, a
+// missing folder is created, unless its name looks like a file name, with a dot and no slash at the end. Returns an
+// exit status, after a message. `given` may be NULL.
 int job_set_check_folder(const struct job_set *, const char *option, const char *given, bool make);
 bool job_set_is_folder(const char *path);
 // The file that `given` means for a job: if it is a folder or ends with a slash, the file `name` in it. malloc'ed.
 char *job_set_file(const char *given, const char *name);
 
 // Prints documents as JSON. They are objects with a member "job", one per job and device, grouped by job with its
-// newest device first. One job file gives its object, with "format" and "version" in front. Several files, or a folder,
-// give {"format":format,"version":version,"jobs":[..],"failed":[..]}. The objects for a job's other devices are its
-// "other_devices".
+// newest device first. For one job file, prints its object, with "format" and "version" in front. For several files, or
+// a folder, prints {"format":format,"version":version,"jobs":[..],"failed":[..]}. The objects for a job's other devices
+// are in its member "other_devices".
 void job_set_print(const struct job_set *, const char *format, int version, const json_t *documents);

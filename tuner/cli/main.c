@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 {
     // A command continues when the reader of its output stops (`| head`), so that the rest of its work is done.
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); // exceeding the file limit (ulimit -f) is a failed write, which is reported
+    signal(SIGXFSZ, SIG_IGN); // so that exceeding the file limit (ulimit -f) is reported as a failed write
     commands_hand_over(commands);
     orphans_adopt(); // so that processes that a worker leaves behind are ended as well
     int status = check_text(argc, argv);

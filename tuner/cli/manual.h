@@ -1,6 +1,6 @@
 // The manual pages: sweetspot(1), the overview, and one page per command, such as sweetspot-tune(1). They are generated
 // from the table of commands, each command's table of options, and the tables of manual_text.c, which hold the text
-// that --help does not have. In such text, `...` is bold and an empty line begins a paragraph.
+// that --help does not show. In such text, `...` is bold and an empty line begins a paragraph.
 #pragma once
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ struct manual_fact {
 };
 
 struct manual_example {
-    const char *command; // whose page has it; the overview also has examples that begin with another command's name
+    const char *command; // whose page shows it; the overview shows the examples of tune
     const char *purpose; // one line, ends with a colon
     const char *lines;   // shell commands
 };

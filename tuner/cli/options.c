@@ -30,7 +30,7 @@ static char *shown_value(const struct option_spec *spec)
     return spec->choices ? text_join(spec->choices, "|") : text_copy(spec->shown ? spec->shown : "VALUE");
 }
 
-// The words of the command line that was parsed last, beginning with the command's name.
+// The words of the most recently parsed command line, beginning with the command's name.
 static struct {
     int count;
     char **words;

@@ -30,7 +30,7 @@ struct option_list {
     const char *items[OPTIONS_MAX_LIST + 1]; // borrowed from argv; NULL-terminated
 };
 
-// Exactly one of the pointers flag .. list is set, which determines the type.
+// Exactly one of the pointers from `flag` to `list` is set. It determines the type.
 struct option_spec {
     const char *name;           // without dashes ("time"); for a positional argument the name shown ("JOB")
     char letter;                // short form, or 0
@@ -48,7 +48,7 @@ struct option_spec {
     const char *group;    // a heading above this option and the following ones; NULL: none
     const char *shown;    // the value's name in --help ("FILE"); for a choice, --help lists the choices
     const char *help;     // one line, begins in lower case, no full stop; states the default
-    char *(*words)(void); // malloc'ed names that the help ends with, after ": "; NULL: none
+    char *(*words)(void); // malloc'ed names to add to the help, after ": "; NULL: none
 };
 
 enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
@@ -80,13 +80,13 @@ extern const char *const format_names[], *const document_formats[]; // document_
 int options_parse(const struct option_spec *, const char *description, int argc, char **argv);
 
 // Both print a line on stderr. complain prints "sweetspot: <message>", in red on a terminal, and returns `status`.
-// command_refuse prints "sweetspot <command>: <message>" for the command that was parsed last, and returns EXIT_USAGE.
+// command_refuse prints "sweetspot <command>: <message>" for the most recently parsed command, and returns EXIT_USAGE.
 int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int command_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // Refuses a word with "unknown strategy 'x'; did you mean ...". `words` ends with NULL.
 int command_refuse_unknown(const char *what, const char *word, const char *const *words);
 
-// The command line that was parsed last, in a form that can be entered again. malloc'ed.
+// The most recently parsed command line, in a form that can be entered again. malloc'ed.
 char *options_command_line(void);
 
 // The help of one option, followed by its words. malloc'ed.

@@ -59,8 +59,8 @@ static void collect(glob_t *found, const char *root, const char *folder)
     glob(pattern, found->gl_pathc ? GLOB_APPEND : 0, NULL, found);
 }
 
-// Prints on stderr which existing job files may be meant by a path that does not exist: files with the same name, with
-// or without the folder and .cfg, otherwise the file with the nearest name. The path's own folder, the current folder,
+// Suggests on stderr existing job files instead of a path that does not exist: files with the same name, with or
+// without the folder and .cfg, otherwise the file with the nearest name. The path's own folder, the current folder,
 // configs and the installed configs are searched.
 static void suggest_jobs(const char *path)
 {
@@ -172,8 +172,8 @@ char *session_store_path(const struct job *job, const char *given)
     return text_format("%s/%s.db", folder, job->name);
 }
 
-// Gathers the first environment of each device, which is the newest. Environments of other jobs are left out, unless
-// the newest of all belongs to another job: then the store is not this job's.
+// Gathers each device's first environment, which is its newest. Environments of other jobs are left out, unless the
+// newest of all belongs to another job. In that case, the store is not for this job.
 static int add_device(void *user, const struct environment *e)
 {
     struct session *s = user;

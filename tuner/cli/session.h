@@ -1,5 +1,5 @@
-// The common start of commands that read results: they open the job file, its store, and the environment that was used
-// last.
+// The common start of commands that read results: they open the job file, its store, and the most recently used
+// environment.
 //
 // Functions here print their own messages on stderr and return 0 or the command's exit status.
 #pragma once
@@ -21,12 +21,12 @@ struct session {
     struct environment *devices;
     size_t device_count;
     struct arena memory; // for their strings
-    // The one of these environments that is current in the store. For replayed trials, its source_hash is the
-    // recording's, or "" if the recording has none.
+    // The store's current environment, which is one of these. For replayed trials, its source_hash comes from the
+    // recording ("" if it contains none).
     struct environment environment;
     json_t *device;          // its newest "device" document, or NULL
     bool replayed;           // the trials come from a recording
-    const json_t *recording; // what is known about the recording, part of `device`; NULL: nothing
+    const json_t *recording; // the description of the recording, part of `device`; NULL: none
 };
 
 // Prints "sweetspot: <message>" on stderr and returns `status`.
@@ -36,7 +36,7 @@ int session_complain(int status, const struct error *);
 // "configs/", the path of the file or folder that came with the program. malloc'ed.
 char *session_job_path(const char *path);
 
-// Prints mistakes, or less serious findings, each preceded by `kind` ("warning: "). `path` is the job file's.
+// Prints mistakes, or less serious findings, each preceded by `kind` ("warning: "). `path` is the path of the job file.
 void session_print_mistakes(const char *path, const struct mistakes *, const char *kind);
 // From now on, mistakes are also added to `list`, as objects with `file`, `line` (0: none), `warning` and `text`. The
 // list is borrowed. With NULL, mistakes are no longer added.
@@ -56,8 +56,8 @@ char *results_cache(const struct job *, const char *given);
 // The store's path: `given`, or <job name>.db in that folder. The caller frees it.
 char *session_store_path(const struct job *, const char *given);
 
-// Loads the job, opens its store and makes the last environment current. EXIT_NOTHING with advice if there is no store
-// or no run yet. session_close releases everything, also after a failure.
+// Loads the job, opens its store and makes the most recent environment current. EXIT_NOTHING with advice if there is no
+// store or no run yet. session_close releases everything, also after a failure.
 int session_open(struct session *, const char *job_path, const char *store_path);
 // Does the same for a job that was already read from job_path; takes the job.
 int session_open_job(struct session *, struct job *, const char *job_path, const char *store_path);
@@ -69,7 +69,7 @@ int session_best(struct session *, int64_t except, int64_t *id);
 // that cannot be used is reported on stderr. Release *final if *decided.
 int session_winner(struct session *, struct final *final, bool *decided, int64_t *winner);
 
-// "sweetspot <command> JOB" with the options that it needs to find the same results: the --store of the present
+// "sweetspot <command> JOB" with the options that it needs to find the same results: the --store of the current
 // command, and for `tune` the device and the cache of the last run. malloc'ed.
 char *session_command(const struct session *, const char *command);
 // The GPU of this machine that the last run used, or the first such GPU if it used several. -1 if the run's results
@@ -88,10 +88,10 @@ int session_use_device(struct session *, size_t index);
 // A string such as "NVIDIA H200 (driver 580.159.04, nvrtc 13.0)", as far as these are known. malloc'ed.
 char *session_device(const struct session *);
 
-// The limits in a "device" document; unknown limits are the H200's.
+// The limits in a "device" document; unknown ones default to the H200's.
 struct device_limits session_limits(const json_t *document, const char *arch);
 
-// Sets the limits of the recorded device (unknown limits are the H200's) and builds the job's search space.
+// Sets the limits of the recorded device (unknown ones default to the H200's) and builds the job's search space.
 int session_build_space(struct session *);
 
 // The newest document of a kind as JSON, or NULL if there is none; the caller decrefs it. *when (may be NULL): Unix

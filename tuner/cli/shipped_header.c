@@ -64,8 +64,8 @@ static json_t *section_of(const struct job *job, const struct shipped_winner *w,
     return section;
 }
 
-// What has changed since the winner was measured; NULL: nothing. Code from another compiler is not compared, because it
-// may differ.
+// Describes a change since the winner was measured; NULL if nothing has changed. Code from another compiler is not
+// compared, because it may differ.
 static const char *difference(const struct shipped_winner *w, const struct shipped_build *b)
 {
     const struct shipped_identity *identity = w->identity;

@@ -12,7 +12,7 @@ struct draft_parameter {
     const char *source; // its name in the source, as a macro or template parameter
     const char *values; // "[64, 128, 256]"; NULL: blank
     const char *why;    // for a comment
-    int64_t first;      // a value with which the source probably compiles
+    int64_t first;      // the source probably compiles with this value
     bool pragma;        // the macro comes before a loop and stands for a whole pragma
     bool choice;        // on/off, or an unroll factor: no launch depends on it
 };

@@ -63,8 +63,8 @@ const char *draft_answer(const struct job_draft *d, const char *what, const char
     return NULL;
 }
 
-// A parameter may have its name in the source or its name in the job. A parameter that the source does not have is a
-// parameter of the launch.
+// `name` is the parameter's name in the source or in the job. A parameter that is not in the source belongs to the
+// launch.
 static void answer_parameter(struct job_draft *d, const char *name, const char *value)
 {
     const struct cuda_macro *macro = cuda_file_find_macro(d->file, name);

@@ -7,7 +7,7 @@
 
 enum { SECONDS = 120 };
 
-// Gives the job macros with which the source may compile. Macros without a known value get the value `other`.
+// Gives the job macros that may let the source compile. Macros without a known value get the value `other`.
 static void add_macros(const struct job_draft *d, int64_t other, struct job *job)
 {
     const char *unknown = arena_format(d->memory, "%" PRId64, other);

@@ -55,9 +55,9 @@ const char *draft_usual_direction(const struct job_draft *, const struct draft_a
 const char *draft_usual_size(const struct job_draft *); // the kernel's only integer
 bool draft_usual_launch(struct job_draft *, const char **grid, const char **block);
 // The answer about the reference that results are verified against, as it is written in a job file. NULL if there is no
-// answer, or if it has a mistake.
+// answer, or if it contains a mistake.
 const char *draft_reference(struct job_draft *);
-// Reports answers to which there is no question as mistakes.
+// Reports a mistake for each answer that does not belong to a question.
 void draft_check_answers(struct job_draft *);
 bool draft_is_object(const struct draft_argument *, const char *type); // a texture or surface object
 // Whether the argument is an integer that is passed by value. It is then a size of the problems, however the kernel

@@ -98,8 +98,8 @@ static char *refuse_macro(const struct job *job, const char *name)
     return NULL;
 }
 
-// These three return why a job cannot have a parameter, a macro (in `defines` of its kernel or of a stage) or a stage,
-// in words that follow "parameter 'X' ", or NULL if it can. They compare with the job's other names. malloc'ed.
+// These three compare the name of a parameter, a macro (in `defines` of the kernel or of a stage) or a stage with the
+// job's other names. They return the reason to refuse the name, worded to follow "parameter 'X' ", or NULL. malloc'ed.
 static char *refuse_parameter(const struct job *job, size_t parameter)
 {
     const char *name = space_parameter(job->space, parameter)->name;

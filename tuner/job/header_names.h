@@ -1,8 +1,8 @@
 // Names in the header that a job produces (tuner/header/header.h). They limit the names that a job may use: the job's
 // reader refuses all other names, with the file and the line, so that no search ends without a header.
 //
-// The header has a macro NAME_X for each parameter X, where NAME is the job's name, both in upper case. It also has
-// macros for its own use, and on request each parameter under its own name.
+// The header defines a macro NAME_X for each parameter X, where NAME is the job's name, both in upper case. It also
+// defines macros for its own use and, on request, each parameter under its own name.
 #pragma once
 
 #include <stdbool.h>
@@ -16,5 +16,5 @@ char *header_upper(const char *name);
 // Whether the header may define NAME_<macro> for its own use. `macro` is in upper case and without NAME_.
 bool header_macro_taken(const char *macro);
 
-// Why a string cannot be the value of a macro, in words that follow "a value of 'X' ". NULL if it can.
+// The reason why a string cannot be the value of a macro, worded to follow "a value of 'X' ". NULL if it can.
 const char *header_refuse_value(const char *text);

@@ -2,9 +2,9 @@
 //
 // job_load reads the file, reports every mistake it finds with file and line, and leaves a struct that the rest of the
 // program only reads. Expressions are bound to one symbol table: tuning parameters, derived names, device limits
-// ("device.max_shared"), and problem sizes ("M"). The names of problem sizes have the first problem's values while the
-// space is built, so constraints use these, and each problem's own values when its launch geometry and arguments are
-// computed (job_problem_values).
+// ("device.max_shared"), and problem sizes ("M"). While the space is built, the names of problem sizes have the first
+// problem's values, so constraints use these. When a problem's launch geometry and arguments are computed
+// (job_problem_values), they have that problem's values.
 #pragma once
 
 #include "kernels/operation.h"
@@ -29,7 +29,7 @@ struct problem {
     bool holdout;  // objective "each": measured, but not used to choose the kernels, so that it can test the choice
     size_t size_count;
     int64_t *sizes;   // in the order of job.size_names
-    uint64_t variant; // for drawn problems: which of the other values its inputs have
+    uint64_t variant; // for drawn problems: selects the other values of its inputs
 };
 
 // Mistakes in a job file, sorted by line, followed by the mistakes in files that it includes.
@@ -166,7 +166,7 @@ int device_limits_of(const char *arch, struct device_limits *limits, const char 
 int job_load(const char *path, struct job **out, struct mistakes *);
 // Writes the job <name>_shapes next to the job's file and returns its path, malloc'ed. Its tuned problems come from the
 // file `path`, with one problem such as "M=512,N=77" per line; "#" begins a comment, and equal lines count once. All
-// other settings are the job's. NULL with a message, also if an unrelated file has that name.
+// other settings are copied from the job. NULL with a message, also if there is an unrelated file with that name.
 char *job_write_shapes(const struct job *, const char *path, struct error *);
 // The job file's text with current spellings of all settings, malloc'ed; NULL with a message if it cannot be read.
 char *job_rewrite(const char *path, struct error *);
@@ -183,12 +183,12 @@ bool job_is_fallback(const struct job *, const uint16_t *config);
 // The most dynamic shared memory that a stage of the fallback needs, and for which problem. -1 with a message.
 int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t *problem, struct error *);
 
-// The kernel in use today, which is a baseline, or NULL.
+// The kernel in current use, one of the baselines, or NULL.
 const struct implementation *job_current(const struct job *);
 // All implementations whose results must be correct: the reference (number 0), then the baselines. NULL after the last.
 const struct implementation *job_implementation(const struct job *, size_t number);
-// The stage of a kernel, a binary or a library function. If it has no arguments of its own, it has the arguments of the
-// job's only stage. The arguments are borrowed.
+// The stage of a kernel, a binary or a library function. Without arguments of its own, it gets those of the job's only
+// stage. The arguments are borrowed.
 struct stage job_stage_of(const struct job *, const struct implementation *);
 // The reference's operation, or NULL.
 const struct operation *job_operation(const struct job *);
@@ -225,7 +225,7 @@ struct tensor_map_shape {
 // the sizes before it). Dimensions are in CUDA's order; the first has no stride. (tensor_map.c)
 const struct expr *tensor_map_size(const struct buffer *, const struct tensor_map *, size_t dimension);
 const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_map *, size_t dimension);
-// An image with its sizes for the problem that has these values. -1 with a message. (job_image.c)
+// An image with its sizes for the problem with these values. -1 with a message. (job_image.c)
 int job_image_resolve(const struct buffer *, const int64_t *values, struct image_layout *, struct error *);
 // A tensor map's numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message
 // that names the buffer and the value that TMA does not allow. (tensor_map.c)
@@ -233,7 +233,7 @@ int tensor_map_resolve(const struct job *, const struct argument *, const int64_
                        struct error *);
 
 // Checks the constraints on the compiler's result. -1 with a message that names the constraint that does not hold. A
-// figure that the compiler did not report has the value -1. (job_compiled.c)
+// figure that the compiler did not report counts as -1. (job_compiled.c)
 int job_check_compiled(const struct job *, const uint16_t *config, const struct static_facts *, struct error *reason);
 
 // The numbers that are passed to kernels by value: scalars, and the members of structs and vectors. malloc'ed; ends
@@ -246,7 +246,7 @@ struct job_number {
 struct job_number *job_numbers(const struct job *);
 // The bytes of a struct or vector for a problem, from its values; padding is 0. -1 with a message. (job_members.c)
 int job_argument_bytes(const struct argument *, const int64_t *values, unsigned char *to, struct error *);
-// Compute, for a problem from its values, an address as an offset in bytes into its buffer, and the addresses that fill
+// From a problem's values, these compute an address as an offset in bytes into its buffer, and the addresses that fill
 // a buffer, as one run for each address in its fill. -1 with a message. (job_addresses.c)
 struct address_run {
     int buffer;              // -1: null
@@ -261,7 +261,7 @@ char *job_argument_layout(const struct argument *);
 // The numbers of a buffer's fill (low and high) for a problem, from its values. -1 with a message if they do not suit
 // the buffer's type or shape. (job_data.c)
 int job_fill_numbers(const struct buffer *, const int64_t *values, double *low, double *high, struct error *);
-// The range that is compared in one dimension of a buffer that is compared by dimensions. -1 with a message if it is
+// For a buffer that is compared by dimensions: the range that is compared in one of them. -1 with a message if it is
 // empty or outside the buffer. (job_data.c)
 int job_compared_numbers(const struct buffer *, size_t dimension, const int64_t *values, int64_t *size, int64_t *first,
                          int64_t *count, struct error *);
@@ -298,8 +298,8 @@ const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE]);
 void job_shared_defines(const struct job *, void (*define)(void *user, const char *name, const char *value),
                         void *user);
 // Passes the macro definitions of a configuration to a callback, as "NAME" and "value": first the parameters, in their
-// order, then the macros of job_shared_defines. An unroll factor's value is its pragma. Parameters that are options
-// have no macro.
+// order, then the macros of job_shared_defines. An unroll factor's value is its pragma. Parameters that are options are
+// left out.
 void job_defines(const struct job *, const uint16_t *config,
                  void (*define)(void *user, const char *name, const char *value), void *user);
 
@@ -315,7 +315,7 @@ struct size_range {
 void size_range_add(struct size_range *, int64_t size);
 
 enum { JOB_DRAWN_SIZES = 8, JOB_OWN_SIZES = 8 };
-// A job with up to JOB_DRAWN_SIZES problems of drawn sizes, which are only verified; everything else is the job's. If
-// inputs may have other values, up to JOB_OWN_SIZES of the job's own problems follow. It lives in the job's memory.
-// NULL if there is nothing to draw, or if the reference cannot compute drawn sizes.
+// A copy of the job with up to JOB_DRAWN_SIZES problems of random sizes, which are only verified. If inputs may have
+// other values, up to JOB_OWN_SIZES of the job's own problems follow. It lives in the job's memory. NULL if there is
+// nothing to draw, or if the reference cannot compute drawn sizes.
 struct job *job_draw_sizes(struct job *);

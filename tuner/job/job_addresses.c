@@ -61,7 +61,7 @@ struct fill load_addresses(struct reader *r, struct job *job, const struct node 
     return fill;
 }
 
-// Finds the buffer that an address points into, and *at, the index of the element, for a problem.
+// Finds, for a problem, the buffer that an address points into, and the index of the element, *at.
 static int target(const struct job *job, const struct address *a, const int64_t *values, struct operand *to,
                   int64_t *at, struct error *err)
 {

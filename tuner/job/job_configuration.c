@@ -1,6 +1,6 @@
-// Names with values in a job file: macros and configurations. A configuration has a value for every parameter and is
+// Names with values in a job file: macros and configurations. A configuration gives every parameter a value and is
 // checked against the constraints once the space is built. The `fallback` is the configuration that the job's header
-// has for devices without tuning results. It needs no more shared memory than every device offers without an opt-in.
+// uses on devices without tuning results. It needs no more shared memory than every device offers without an opt-in.
 #include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 

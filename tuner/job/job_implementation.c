@@ -30,7 +30,7 @@ static const struct allowed_kind fallback_forms[] = {{NULL, IMPLEMENTATION_CONFI
 
 static const struct use {
     const char *setting, *what;       // `what` in messages
-    const struct allowed_kind *forms; // the last has no member and applies if no other member is given
+    const struct allowed_kind *forms; // the last names no member and applies if no other member is given
     bool compared;                    // a baseline; its expressions read no parameters
 } reference = {"reference", "'reference'", reference_forms, false},
   current = {"current", "'current'", current_forms, true}, baseline = {"baselines", "a baseline", baseline_forms, true},
@@ -241,7 +241,7 @@ static void read_implementation(struct reader *r, struct job *job, const struct 
     kinds[to->kind].read(&(struct implementation_reading){r, job, group, use, to});
 }
 
-// Whether another entry of a final has the name or may get it. The header turns these names into macros.
+// Whether another entry of a final already has the name or may get it. The header turns these names into macros.
 static bool is_taken(const struct job *job, const char *name)
 {
     const struct operation *op = job_operation(job);

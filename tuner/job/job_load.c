@@ -31,8 +31,8 @@ static size_t count_lines(const char *text)
     return count;
 }
 
-// Each edit must apply to its file as changed by the edits before it. The edit that was added last is dropped if it
-// does not.
+// Each edit must apply to its file as changed by the edits before it. The most recently added edit is dropped if it
+// does not apply.
 static void try_edit(struct reader *r, struct job *job, const struct node *n)
 {
     const struct text_edit *last = &job->code.edits[job->code.edit_count - 1];
@@ -79,7 +79,7 @@ static void load_edits(struct reader *r, struct job *job, const struct node *ker
 }
 
 // The template's path below the job file's folder. If no file is there, a name without a folder, or in a folder
-// `templates`, refers to a template that came with the program. malloc'ed.
+// `templates`, refers to a template that comes with the program. malloc'ed.
 static char *find_template(const struct job *job, const char *source)
 {
     autofree char *path = text_join_path(job->file.directory, source), *folder = text_directory(source);

@@ -93,7 +93,7 @@ static const struct binding *find_binding(const struct implementation *to, const
     return NULL;
 }
 
-// If `beta` is not 0, the result depends on an output's old values, which a buffer with direction "out" does not have.
+// If `beta` is not 0, the result depends on the output's old values, so its direction must not be "out".
 static void check_old_values(struct reader *r, const struct job *job, const struct node *n, const struct operation *op,
                              const struct implementation *to, const struct job_number *numbers)
 {

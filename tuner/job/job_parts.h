@@ -15,11 +15,12 @@ struct expr *job_parse(struct job *, const char *text, struct error *);
 // The likely cause of a syntax error in a job file, since libconfig names only its line. `text` is the content of the
 // file at `path`, `line` the line that libconfig names. malloc'ed; NULL if no usual cause applies. (syntax_hint.c)
 char *syntax_hint(const char *path, const char *text, int line);
-// The text of a job file in which settings of earlier versions have their current form, malloc'ed. One note for each
-// kind of change gives the new form and the line. With `keep_lines` all lines keep their numbers. (old_spellings.c)
+// The text of a job file, with settings of earlier versions rewritten to their current form, malloc'ed. For each kind
+// of change, one note gives the new form and the line. With `keep_lines` all lines keep their numbers.
+// (old_spellings.c)
 char *old_spellings_rewrite(const char *text, bool keep_lines, struct mistakes *notes);
-// For a job whose space is built: these check the fallback's shared memory, and that implementations which are
-// configurations are valid. -1 with a message that names the file and the line.
+// These check the fallback's shared memory, and an implementation that is a configuration. The space must have been
+// built. -1 with a message that names the file and the line.
 int job_check_fallback(const struct job *, struct error *err);
 int job_check_configuration(const struct job *, const struct implementation *, struct error *err);
 
@@ -63,7 +64,7 @@ struct buffer_image *load_image(struct reader *, struct job *, const struct node
 // Adds an argument that names a buffer's image; `first`: it is the first such argument.
 void join_image(struct reader *, const struct node *argument, struct buffer *, bool surface, bool first);
 // Refuses buffers that the stages of one kernel set would find at two addresses, for example behind a pointer and in a
-// module variable. `kernels`: the stages are kernels, which have module variables; programs have none.
+// module variable. `kernels`: the stages are kernels, which can use module variables; programs cannot.
 void check_views(struct reader *, const struct job *, const struct node *owner, const struct stage *, size_t count,
                  bool kernels);
 // Reads an argument if it is a struct or a vector; otherwise returns false.
@@ -89,7 +90,7 @@ struct address load_address(struct reader *, struct job *, const struct node *, 
 struct fill load_addresses(struct reader *, struct job *, const struct node *, const char *owner, enum element);
 struct compared *load_compared(struct reader *, struct job *, const struct node *argument, const struct buffer *,
                                const char *buffer);
-// Read the loops of a stage, whose names are visible until hide_loops(), and, once the buffers are declared, the pairs.
+// Read a stage's loops, whose names stay visible until hide_loops(), and, once the buffers are declared, its pairs.
 void load_repeat(struct reader *, struct job *, const struct node *stage, struct stage_repeat *);
 void hide_loops(struct job *, const struct stage_repeat *);
 void load_swaps(struct reader *, const struct job *, const struct node *stage, struct stage_repeat *);
@@ -114,5 +115,5 @@ void load_configuration(struct reader *, const struct job *, const struct node *
 void load_reference(struct reader *, struct job *, const struct node *root);
 void load_fallback(struct reader *, struct job *, const struct node *root);
 void load_baselines(struct reader *, struct job *, const struct node *root); // with the current kernel
-// Refuses names that the job's header could not have, once all names are known.
+// Refuses names that could not be in the job's header, once all names are known.
 void check_header_names(struct reader *, const struct job *, const struct node *root);

@@ -52,7 +52,7 @@ static void load_loop(struct reader *r, struct job *job, const struct node *n, s
         return;
     }
     l->from = load_part(r, job, n, from);       // before the name exists
-    l->slot = symbols_show(job->symbols, name); // if another stage's loop has the name
+    l->slot = symbols_show(job->symbols, name); // if another stage's loop already has the name
     if (l->slot < 0 && is_identifier(name))
         l->slot = symbols_add(job->symbols, name, EXPR_INT, &err);
     else if (l->slot < 0)
@@ -175,7 +175,7 @@ static int advance(const struct stage_repeat *repeat, size_t loop, int64_t *valu
         }
         int started = start(repeat, loop + 1, values, &loop, err);
         if (started) return started;
-        if (loop) loop--; // an inner loop has no runs
+        if (loop) loop--; // an inner loop does not run
     }
     return error_set(err, "the loops do not end");
 }

@@ -96,8 +96,8 @@ bool job_setting_is_open(const struct job_setting *s)
     return isupper((unsigned char)*job_setting_name(s));
 }
 
-// Whether a form is one of `forms`, which are words separated by blanks (NULL: every form). A form may have two parts,
-// as in "reference.kernel"; a word may be the whole form or either part.
+// Whether a form is one of `forms`, which are words separated by blanks (NULL: every form). A form may consist of two
+// parts, as in "reference.kernel"; a word may be the whole form or either part.
 static bool is_of_form(const char *forms, const char *form)
 {
     const char *last = form ? strrchr(form, '.') : NULL;

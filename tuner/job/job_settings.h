@@ -46,7 +46,7 @@ const struct job_setting *job_setting_find(const char *path);
 const char *job_setting_name(const struct job_setting *);
 // Whether the name is in capitals and therefore stands for names that the job chooses.
 bool job_setting_is_open(const struct job_setting *);
-// The names of a group's settings ("" is the job file itself), NULL-terminated, without names that the job chooses.
+// The names of a group's settings ("" is the job file itself), except those that the job chooses. NULL-terminated.
 // `form`: only settings of this form; NULL: of all forms. The array is malloc'ed, the names belong to the table.
 const char **job_setting_names(const char *group, const char *form);
 bool job_setting_has(const char *group, const char *form, const char *name);

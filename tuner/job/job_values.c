@@ -39,7 +39,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Reads numbers in numerical order, at least one of which has decimals.
+// Reads numbers in numerical order; at least one has decimals.
 static void load_decimals(struct reader *r, struct job *job, const struct node *list, const char *name,
                           struct value_list *out)
 {

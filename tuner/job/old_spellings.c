@@ -125,7 +125,7 @@ static const char *content(struct old_text *t, const struct old_piece *p, const 
              : missing;
 }
 
-// The rules. Each makes edits from a piece that has the rule's path. False: the piece is not changed.
+// The rules. Each adds edits for a piece whose path is one of the rule's. False: the piece is not changed.
 
 static bool rename_to(struct old_text *t, const struct old_piece *p, const char *name)
 {
@@ -263,7 +263,7 @@ static char *apply_edits(struct old_text *t, bool keep_lines)
     for (size_t i = 0; i <= t->edit_count; i++) {
         const struct edit *e = i < t->edit_count ? &t->edits[i] : NULL;
         size_t to = e ? e->from : strlen(t->text), line = at + strcspn(t->text + at, "\n");
-        if (e && e->from < at) continue; // inside the edit before
+        if (e && e->from < at) continue; // inside the previous edit
         if (lost > 0 && line < to) {
             text_add(&out, "%.*s", (int)(line - at), t->text + at);
             for (; lost > 0; lost--) text_add(&out, "\n");

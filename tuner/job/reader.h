@@ -8,16 +8,16 @@
 struct reader;
 struct node; // a setting of the file; belongs to the reader
 
-// Opens and parses. NULL, with the mistakes in the list, if the file cannot be read, its syntax is wrong, or it has
-// blanks (strings that begin with ?; each is in the list). Other mistakes (such as a number that is too large) are
-// added too, but the reader is returned.
+// Opens and parses. NULL, with the mistakes in the list, if the file cannot be read, its syntax is wrong, or it
+// contains blanks (strings that begin with ?; each is in the list). Other mistakes (such as a number that is too large)
+// are added too, but the reader is returned.
 struct reader *reader_open(const char *path, struct mistakes *);
 void reader_close(struct reader *);
 const struct node *reader_root(const struct reader *);
 // Notes about settings of earlier versions in the file, with their file and line. The caller releases them.
 struct mistakes reader_old_spellings(struct reader *);
 
-// Writes the file with another job name and other tuned problems. `sizes` has the sizes of `count` problems, one
+// Writes the file with another job name and other tuned problems. `sizes` holds the sizes of `count` problems, one
 // problem after the other. Comments are left out.
 void reader_write_problems(struct reader *, FILE *, const char *name, const struct job *, const int64_t *sizes,
                            size_t count);
@@ -55,8 +55,8 @@ bool node_bool(const struct node *);
 
 // Reports members that are not among `known` (NULL-terminated), with the nearest known name. `what` names the group.
 void reader_check_members(struct reader *, const struct node *group, const char *what, const char *const *known);
-// For a group that has none of the members `known`: reports only members that resemble one of them. Returns whether
-// there are any.
+// For a group without any of the members `known`: reports only members that resemble one of them. Returns whether there
+// are any.
 bool reader_suggest(struct reader *, const struct node *group, const char *what, const char *const *known);
 // Like reader_check_members for a group in the table of settings and one of its forms (NULL: all). The group may be
 // NULL.
@@ -75,8 +75,8 @@ double reader_duration(struct reader *, const struct node *group, const char *pa
 int reader_word(struct reader *, const struct node *group, const char *path);        // the word's index
 // A member that is a group or a sequence, or NULL (with a mistake if it is something else).
 const struct node *reader_member(struct reader *, const struct node *group, const char *path);
-// Whether it is a group, as an element of a list of groups must be. If not, adds `must`, which describes the right
-// form, as a mistake.
+// Whether the node is a group, as every element of a list of groups must be. If not, adds the mistake `must`, which
+// describes the right form.
 bool reader_is_group(struct reader *, const struct node *, const char *must);
 // An expression from a string or an integer; the job keeps it. NULL with a mistake if it does not parse, and NULL
 // without a mistake if the node is NULL.

@@ -85,7 +85,7 @@ static const struct {
     [KIND_GROUPS] = {NULL, NULL},
 };
 
-// The member of the group that a row describes; NULL if there is none, or after a mistake.
+// The group's member that a row describes; NULL if there is none, or after a mistake.
 static const struct node *find_member(struct reader *r, const struct node *group, const char *path,
                                       const struct job_setting **row)
 {

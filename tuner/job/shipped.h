@@ -11,11 +11,11 @@ struct shipped_problem {
     struct interval time; // s, median
 };
 
-// Hashes by which a winner can be recognised (see tuner/setup/shipped_build.h). tests/measure/shipped.sh records them
-// if the present job and sources give the same code as the measured ones.
+// Hashes that identify a winner (see tuner/setup/shipped_build.h). tests/measure/shipped.sh records them if the current
+// job and sources give the same code as the measured ones.
 struct shipped_identity {
     const char *arch;                // "sm_90a"
-    const char *source, *job, *code; // hashes; `code` is of the winner's compiler's output
+    const char *source, *job, *code; // hashes; `code`: of the compiler's output for the winner
 };
 
 struct shipped_winner {

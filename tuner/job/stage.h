@@ -10,7 +10,7 @@
 
 // "&NAME" or "&NAME[at]": the address of a buffer, or of an element in it.
 struct address {
-    int buffer;      // index into job.buffers, declared before; -1: null
+    int buffer;      // index into job.buffers, declared earlier; -1: null
     struct expr *at; // elements in memory; NULL: 0
     const char *text;
 };
@@ -40,7 +40,7 @@ struct buffer_image {
 };
 
 // A buffer with the dimensions `shape`, treated as rows x columns (a single dimension is one row); rows are `ld`
-// elements apart. A buffer with `symbol` is a module variable of the buffer's name (job_buffer.c), and a buffer whose
+// elements apart. A buffer with `symbol` is a module variable with the buffer's name (job_buffer.c). A buffer whose
 // image has memory "array" is copied to an array. The GPU worker makes both copies before a launch, and copies results
 // back.
 struct buffer {

@@ -37,7 +37,7 @@ struct stage_call {
     bool overlap; // launched with programmatic stream serialization if a kernel precedes it in the same candidate;
                   // never while it is counted
     bool untimed; // runs before a timed launch, outside the timing; such stages come first
-    int64_t unit; // the unit whose cubin has the kernel
+    int64_t unit; // the unit whose cubin contains the kernel
     bool again;   // another run of the previous stage. In answers, all runs of a stage are one stage, with one number,
                   // and its counters cover all runs
     const struct stage_argument *args;

@@ -23,7 +23,7 @@ struct compile_unit {
 struct compile_request {
     const char *arch;          // for a virtual architecture ("compute_90a") the file is PTX
     const char *source, *text; // a file, or the program itself (the worker's support kernels)
-    const char *source_hash;   // the hash that the driver's trials have; other sources are not compiled
+    const char *source_hash;   // the hash in the driver's trials; other sources are not compiled
     const char *config;        // sweetspot-replay looks it up
     const char *const *include, *const *entries, *const *options;
     const char *const *functions; // of a library
@@ -44,8 +44,8 @@ extern const struct record compile_request_record;
 
 struct entry_answer {
     const char *entry, *symbol;
-    size_t unit;                // the unit whose cubin has the entry (tuner/base/units.h)
-    struct trial_stage figures; // from the cubin, or from ptxas if the cubin does not have them (spills)
+    size_t unit;                // the unit whose cubin contains the entry (tuner/base/units.h)
+    struct trial_stage figures; // from the cubin, or from ptxas if the cubin lacks them (spills)
 };
 
 struct compile_answer {

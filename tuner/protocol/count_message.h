@@ -29,7 +29,7 @@ struct counted_trial {
     int64_t trial;
     const struct stage_counters *counters;
     size_t counter_count;
-    const char *reason; // why it has no counters
+    const char *reason; // why there are no counters
 };
 
 struct count_answer {

@@ -6,17 +6,17 @@
 //       "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
 //
 // New data is generated from the seed. Candidates are verified in the given order until "places" of them have passed
-// (missing: all are verified); the remaining candidates have no entry. Every round has a random order, and every timed
-// launch of a candidate is verified.
+// (missing: all are verified); the remaining candidates have no entry. Every round runs in a random order, and every
+// timed launch of a candidate is verified.
 //
 // The rounds of a process come in parts. Parts after the first list the candidates and baselines that are still in the
 // race. These have been verified already, and the answer covers only the rounds of this part. A part ends "seconds"
-// after its request (missing: no limit), but not before it has FINAL_LEAST rounds, so it may have fewer rounds than
-// requested.
+// after its request (missing: no limit), but not before FINAL_LEAST rounds are complete, so it may run fewer rounds
+// than requested.
 //
-// With "energy" the part has no rounds: instead of times, the answer has the energy of each entry,
+// With "energy" the part runs no rounds: instead of times, the answer gives the energy of each entry,
 // {"problem":0,"energy":{"joules":[value,low,high],"watts":..,"clock_mhz":..,"share":..,"power_limited":true}}, or the
-// "reason" why it has none. A measurement that might not end within "seconds" is not started.
+// "reason" why there is none. A measurement that might not end within "seconds" is not started.
 #pragma once
 
 #include "tuner/base/stats.h"
@@ -32,7 +32,7 @@ struct final_candidate {
 
 struct final_request {
     int64_t seed;
-    int64_t process; // number among the processes that share the final's rounds; they have different random orders
+    int64_t process; // number among the processes that share the final's rounds; each uses a different random order
     int64_t part;    // index of the part within the process
     int64_t rounds;
     double seconds; // 0: no limit
@@ -66,7 +66,7 @@ struct final_times {
 struct final_entry_answer {
     const char *name;
     int64_t trial;      // 0: a baseline
-    const char *binary; // "": a baseline's
+    const char *binary; // "" for a baseline
     enum trial_status status;
     const char *reason, *detail;
     double error;            // the error of the worst element, divided by its bound
@@ -75,7 +75,7 @@ struct final_entry_answer {
     const char *cubin_hash;  // of the bytes that ran
     struct final_times *problems;
     size_t problem_count;
-    bool left; // for the driver: it has lost and is not in later parts
+    bool left; // for the driver: it lost and is not in later parts
 };
 
 struct final_answer {
@@ -88,7 +88,7 @@ extern const struct record final_request_record, final_entry_record, final_answe
 
 // Whether a request lists the baseline with this name or, if the name is NULL, the candidate with this trial and build.
 bool final_request_has(const struct final_request *, int64_t trial, const char *binary, const char *baseline);
-// An entry's times for a problem, or NULL if it has none.
+// An entry's times for a problem, or NULL if there are none.
 struct final_times *final_entry_times(const struct final_entry_answer *, size_t problem);
 // The times of a problem as a list, with null for a missing time. New reference.
 json_t *final_times_json(const struct final_times *);

@@ -1,4 +1,4 @@
-// The "job" request: problems (problem_message.h), and implementations other than candidates. The answer has the
+// The "job" request: problems (problem_message.h), and implementations other than candidates. The answer contains the
 // baselines' figures.
 //
 //     {"op":"job","support":"/../support.cubin","ceilings":"/../ceilings.cubin","seed":1,"problems":[PROBLEM, ..],
@@ -53,12 +53,12 @@ struct job_request {
 };
 extern const struct record job_request_record;
 
-// Its problems are the tuned problems; a baseline that is not available has no problems.
+// Its problems are the tuned problems; a baseline that is not available lists none.
 struct baseline_answer {
     const char *name, *detail, *reason;
     bool same_result; // computes the same as a candidate, so that its result can be verified
     const struct problem_answer *problems;
-    const char *const *ways; // the ways that the worker has chosen, for requests to other workers
+    const char *const *ways; // the ways that the worker chose, for requests to other workers
     size_t problem_count, way_count;
 };
 extern const struct record baseline_answer_record;

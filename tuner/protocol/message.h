@@ -1,5 +1,5 @@
-// Common parts of all messages: a request has an "op" and its own members, an answer has a status and a reason. Each
-// message has its own file here, with its structs, the tables that write, read and check them, and their meaning.
+// Common parts of all messages: the "op" of a request, and the status and reason of an answer. Each message has its own
+// file here, with its structs, the tables that write, read and check them, and their meaning.
 #pragma once
 
 #include "tuner/base/record.h"
@@ -32,13 +32,13 @@ bool answer_is_ok(const struct answer_head *);
 
 // For the pool, which forwards messages as JSON and reads only these parts of them.
 void message_set_id(json_t *, int64_t id);
-int64_t message_id(const json_t *);       // -1: it has no id
+int64_t message_id(const json_t *);       // -1: no id
 bool message_is_progress(const json_t *); // a progress message, not an answer
 int answer_status(const json_t *);        // -1: not a trial's status
 const char *answer_reason(const json_t *, const char *otherwise);
 
-// Refuses a list that has a problem twice. Each element has `size` bytes and begins with the problem's number, an int
-// below JOB_MAX_PROBLEMS.
+// Refuses a list that contains the same problem twice. Each element has `size` bytes and begins with the problem's
+// number, an int below JOB_MAX_PROBLEMS.
 int answer_check_problems(const void *list, size_t size, size_t count, struct error *);
 
 // Checks that a worker that answers "hello" uses this version of the protocol; if not, -1 with a message. Returns 0 for

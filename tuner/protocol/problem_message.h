@@ -71,5 +71,5 @@ extern const struct record problem_request_record;
 // {"values":{..}}: the roles only, for a user's program.
 extern const struct record problem_values_record;
 
-// The number for a name, or `fallback` if the list does not have the name.
+// The number for a name, or `fallback` if the list does not contain the name.
 double named_number(const struct record_named_number *list, size_t count, const char *name, double fallback);

@@ -5,12 +5,12 @@
 //         "stalls":{"long_scoreboard":17,..}}, ..]}, ..],
 //     "reasons":["what could not be counted, and why"]}
 //     COLUMNS = {"instructions":..,"threads":..,"shared_wavefronts":..,"shared_ideal":..,"global_sectors":..,
-//       "global_ideal":..,"local_sectors":..,"samples":..}, only columns that the chip has.
+//       "global_ideal":..,"local_sectors":..,"samples":..}, only columns that exist on the chip.
 //
 // {"id":9,"op":"sanitize",CANDIDATE of one problem}
 // <- {"id":9,"status":"ok"|"launch_error","reason":""}
 //     Launches the candidate twice, in buffers of exactly the sizes that it needs, for compute-sanitizer. The worker
-//     then runs under that tool (sanitize.h), whose log has the findings.
+//     then runs under that tool (sanitize.h), whose log contains the findings.
 #pragma once
 
 #include "tuner/protocol/candidate.h"

@@ -1,5 +1,5 @@
 // See metrics.h. Metrics are grouped into sets according to the passes that they take, since every pass launches all
-// candidates twice. Pass counts are those of CUPTI 13.0 on GH100; times are from an H200:
+// candidates twice. Passes were counted with CUPTI 13.0 on GH100; times are from an H200:
 //
 // - sm__icc_* competes for counters with sm__warps_active.avg.pct_of_peak_sustained_active: instruction cache and
 //   occupancy take two passes together. `basic` has the metrics that fit into these two passes. Four stall reasons
@@ -199,7 +199,7 @@ int metrics_check(const char *name, struct error *err)
     if (known)
         return error_set(err, "'%s' is the key of a metric; ask for one of the sets that have it, or for '%s'", name,
                          known->name);
-    if (strstr(name, "__")) // all hardware metrics have it: unit, quantity, roll-up
+    if (strstr(name, "__")) // all names of hardware metrics contain it: unit, quantity, roll-up
         return strchr(name, '.') ? 0 : error_set(err, "metric '%s' needs a roll-up: %s.sum, for instance", name, name);
     autofree const char **names = set_names();
     autofree char *text = text_unknown("metric set", name, names);

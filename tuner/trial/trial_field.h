@@ -23,7 +23,7 @@ enum field_kind {
 };
 
 enum field_flags {
-    FIELD_RECORDED = 1,  // recorded spaces have it: a column with this name
+    FIELD_RECORDED = 1,  // in recorded spaces: a column with this name
     FIELD_COMPILER = 2,  // the compiler reports it, as `answer`
     FIELD_GPU = 4,       // the GPU worker reports it, as `answer`
     FIELD_DERIVED = 8,   // computed from other figures: not stored

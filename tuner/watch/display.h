@@ -11,7 +11,7 @@ struct display {
     bool drawn;  // a line is on the terminal
 };
 
-// Opens the log, to which it appends. -1 with errno.
+// Opens the log for appending. -1 with errno.
 int display_open(struct display *, const char *log_path, bool quiet);
 void display_close(struct display *);
 

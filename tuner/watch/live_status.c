@@ -63,7 +63,7 @@ json_t *live_status_begin(double every)
     return document;
 }
 
-// No fsync, because the file is not needed after a crash of the machine.
+// Does not call fsync, because the file is not needed after a crash of the machine.
 int live_status_write(const char *path, const json_t *document, struct error *err)
 {
     autofree char *temporary = text_format("%s.%ld", path, (long)getpid()), *text = json_dumps(document, JSON_COMPACT);

@@ -17,7 +17,7 @@ enum live_state {
     LIVE_HERE,      // the driver runs on this machine
     LIVE_ELSEWHERE, // it runs on another machine: the file is recent
     LIVE_SILENT,    // on another machine, but the file is old: the driver was killed or suspended, or its clock differs
-    LIVE_DEAD       // the driver ran on this machine and has ended without removing the file
+    LIVE_DEAD       // the driver ran on this machine and ended without removing the file
 };
 const char *live_state_text(enum live_state); // "here"
 
@@ -33,13 +33,13 @@ char *live_status_path(const char *store_path); // malloc'ed
 const char *live_status_host(void);
 char *live_status_machine(void);
 
-// The beginning of every live document: format, version, when, where and by which process it was written, and the
-// minimum number of seconds between two versions. New reference.
+// The beginning of every live document: its format, version, time, host and process, and the minimum number of seconds
+// between two versions. New reference.
 json_t *live_status_begin(double every);
 int live_status_write(const char *path, const json_t *document, struct error *); // -1 with a message
 
 // Reads the file next to a store. -1 with a message if it exists but cannot be used. The caller releases the result.
 int live_status_read(const char *store_path, struct live_status *, struct error *);
 void live_status_release(struct live_status *);
-// What a document means to a process on `machine` at the time `now` (Unix time).
+// The state that a document implies for a process on `machine` at the time `now` (Unix time).
 enum live_state live_status_decide(const json_t *document, const char *machine, double now);
