@@ -35,7 +35,7 @@ __device__ __forceinline__ float iterate(float value, float a, float b, int step
 }
 
 #if SWEETSPOT_VARIANT == 1
-/* Keeps the stores of the two sides apart, as the loops do. */
+/* Keeps the compiler from merging the stores of the two branches, as the loops do in the kernel. */
 #define SIDE(name) asm volatile("// " name ::: "memory")
 #else
 #define SIDE(name)

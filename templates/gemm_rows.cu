@@ -135,7 +135,7 @@ __device__ __forceinline__ output narrow(float value)
 #endif
 }
 
-/* Converts a vector to its elements in FP32. */
+/* Converts the elements of a vector to FP32. */
 __device__ __forceinline__ void unpack(float (&to)[WIDTH], uint4 v)
 {
     const unsigned word[4] = {v.x, v.y, v.z, v.w};

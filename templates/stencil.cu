@@ -102,7 +102,7 @@ __device__ constexpr int common_divisor(int a, int b)
 constexpr int WIDE = BLOCK_X * VECTOR; /* outputs of a row of the block's threads */
 constexpr int ROWS = BLOCK_Y * TILE_Y + 2 * RADIUS, COLS = WIDE * TILE_X + 2 * RADIUS;
 constexpr int PITCH = (COLS + 3) / 4 * 4 + PADDING; /* floats from one staged row to the next */
-/* Floats per read, from a whole row and from its middle. */
+/* Floats per read, if the whole row is needed and if only its middle is. */
 constexpr int AROUND = common_divisor(VECTOR, VECTOR + 2 * RADIUS), MIDDLE = common_divisor(VECTOR, RADIUS);
 
 template <int L> struct vector_of;

@@ -340,7 +340,8 @@ static size_t fit_interval(const struct surrogate *s, size_t reported)
     return reported < 60 ? batch : reported < SPREAD_FROM ? larger_of(10, batch) : larger_of(20, FIT_BATCH * batch);
 }
 
-// The number of rows that the hyperparameters are fitted to: the first ones, as long as they are measured.
+// The number of rows, counted from the first, that the hyperparameters are fitted to. Awaited rows at the end are left
+// out.
 static size_t fit_rows(const struct surrogate *s)
 {
     size_t measured = s->rows.count;

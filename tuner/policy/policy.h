@@ -23,8 +23,8 @@
 //
 // In lockstep (replay) nothing overlaps: a fixed number of proposals is compiled, then one is measured and reported,
 // then the strategy is asked for the next. The sequence of asks and tells then depends only on the seed and the
-// results. So a run that was killed and resumed, and takes the results of known configurations from the store, proceeds
-// like an uninterrupted run.
+// results. A resumed run takes the results of known configurations from the store, so it proceeds like an uninterrupted
+// one.
 #pragma once
 
 #include <stdbool.h>
