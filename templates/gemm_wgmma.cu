@@ -118,8 +118,8 @@
  *     COPY_WORDS           4-byte words that a lane of gemm_align or gemm_split has in flight; for gemm_split a
  *                          multiple of 4
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is multiplied; 2 only
- * arithmetic: nothing is loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: nothing is
+ * multiplied. 2 does only the arithmetic: nothing is loaded.
  *
  * Sources: PTX ISA 9.0, sections on wgmma (fragments, matrix descriptors), cp.async.bulk.tensor, mbarrier,
  * setmaxnreg. Ootomo and Yokota, Recovering single precision accuracy from Tensor Cores while surpassing the FP32

@@ -147,7 +147,7 @@ static void add_all_rows(struct surrogate *s)
         if (h->outcomes[i] == ROW_PENDING) add_row(s, i);
 }
 
-// For a history that is too long: the best rows and a sample of the others, in random order, because the
+// From a history that is too long, chooses the best rows and a sample of the others. Their order is random, because the
 // hyperparameters are fitted to the first ones. The best rows resemble each other. If the model were fitted only to
 // them, it would be far too sure about regions that it knows nothing about, and the search would not move.
 static void choose_rows(struct surrogate *s, struct random *rng)
@@ -495,8 +495,8 @@ static void add_best_neighbours(struct surrogate *s)
                                                 s->candidates.room - s->candidates.count);
 }
 
-// Finds the candidates in addition to the pool: new neighbours of the best rows, with their expectation and an upper
-// bound on their variance.
+// Finds the candidates outside the pool, which are new neighbours of the best rows, with their expectations and upper
+// bounds on their variances.
 static void rate_neighbours(struct surrogate *s)
 {
     size_t d = s->encoding.count, kept = 0;

@@ -239,7 +239,7 @@ static double cost_of(struct estimate *e, const int *order, int count, double li
     return cost < limit ? cost : INFINITY;
 }
 
-// The greedy order from the end: the last parameter is the one without which the diagram is narrowest.
+// The greedy order from the end: the last parameter is the one whose removal leaves the narrowest diagram.
 static void greedy_from_behind(struct estimate *e, uint64_t group, int *order, int count)
 {
     uint64_t fixed = group;

@@ -14,7 +14,7 @@ template <bool K_MAJOR, int LENGTH> struct layout {
     static constexpr int LINE = K_MAJOR && BLOCK_K * SIZE < 128 ? BLOCK_K * SIZE : 128, CHUNKS = LINE / 16;
     static constexpr int ROWS = K_MAJOR ? LENGTH : BLOCK_K, PANELS = (K_MAJOR ? BLOCK_K : LENGTH) * SIZE / LINE,
                          PANEL = ROWS * LINE;
-    static constexpr bool WORDS = !K_MAJOR && SIZE == 4; /* read by words: ldmatrix only transposes 2-byte elements */
+    static constexpr bool WORDS = !K_MAJOR && SIZE == 4; /* read in words: ldmatrix only transposes 2-byte elements */
 
     static __device__ __forceinline__ int swizzle(int line)
     {

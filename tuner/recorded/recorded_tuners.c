@@ -9,8 +9,8 @@
 
 static const double millisecond = 1e-3;
 
-// A configuration and its result, as far as the file has it. All JSON except `configuration` and `counters` belongs to
-// the document.
+// A configuration and its result, as far as the file contains them. All JSON except `configuration` and `counters`
+// belongs to the document.
 struct row {
     json_t *configuration; // owned: values by name
     const json_t *time, *samples;
@@ -358,8 +358,8 @@ static json_t *ktt_counter(const json_t *counter)
                                                    : "");
 }
 
-// A result may have several kernels. The counters are taken from the first, the registers and shared memory from the
-// kernel that needs most.
+// A result may have several kernels. The counters are taken from the first one, the registers and shared memory from
+// the kernel that needs the most.
 static void ktt_row(struct row *row, const json_t *result, double unit)
 {
     const char *status = json_get_string(result, "Status", "Ok");

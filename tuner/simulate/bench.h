@@ -41,7 +41,7 @@ struct bench_cell {
     double seconds_per_proposal; // CPU time in the strategy, per evaluation
 };
 
-// The options with which a strategy is created for one run.
+// The options for creating a strategy for one run.
 struct strategy_options bench_strategy_options(const struct bench_options *, size_t file, uint64_t seed);
 
 // Calls `one` for every strategy, file and seed. Forked processes take the next run from a counter in shared memory, so
