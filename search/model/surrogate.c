@@ -20,7 +20,7 @@ enum {
     FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
     TOP = 5,           // rows whose neighbours are candidates
     POOL = 4000,       // random candidates; spaces up to this size are searched completely
-    PARTS = 2,         // parts in which candidates are drawn if they serve several proposals
+    PARTS = 2,         // candidates that serve several proposals are drawn in this many parts
     KEPT = 512,        // candidates kept from each part
     SPREAD_FROM = 150, // results; with fewer, a fit is cheap and made all at once
     STEPS = 5,         // steps of a fit; the first has FIRST_STEPS

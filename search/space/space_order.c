@@ -117,8 +117,7 @@ static void prepare(struct estimate *e, const struct constraint_graph *cg)
     }
 }
 
-// A sum or product of which some operands are known. It is a single number, the same for all sums with the same known
-// operands.
+// A sum or product with some known operands. It is a single number, the same for all sums with the same known operands.
 struct partial {
     uint64_t key;
     double log_values;

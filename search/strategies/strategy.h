@@ -1,9 +1,9 @@
 // The ask/tell interface that all search strategies implement.
 //
 // The driver asks for proposals, several of which may be outstanding, compiles and measures them, and tells the results
-// in the order in which they arrive. A strategy is deterministic in (space, seed, sequence of asks and tells). A
-// strategy is one file with one descriptor, and one line in strategies.c; `sweetspot list strategies` then shows it.
-// Strategies use no CUDA, no files and no clock.
+// in the order of their arrival. A strategy is deterministic in (space, seed, sequence of asks and tells). A strategy
+// is one file with one descriptor, and one line in strategies.c; `sweetspot list strategies` then shows it. Strategies
+// use no CUDA, no files and no clock.
 #pragma once
 
 #include <stdbool.h>

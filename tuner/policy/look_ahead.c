@@ -114,7 +114,7 @@ static double mean_of(const double *seconds, size_t count)
     return sum / (double)count;
 }
 
-// Computed from the time for which GPUs are busy, which varies less than the number of candidates that have finished.
+// Computed from the time that GPUs are busy, which varies less than the number of candidates that have finished.
 double look_ahead_throughput(const struct look_ahead *a, size_t n)
 {
     struct station compile = {.workers = a->compilers, .waiting = n, .first = n < a->compilers ? n : a->compilers},

@@ -41,7 +41,7 @@ enum {
     POLICY_LOCKSTEP_WINDOW = 8,
     POLICY_CHECK_SECONDS = 60,
     POLICY_CHECK_SHARE = 50, // a check takes at most 1/50 of a GPU's time
-    POLICY_CHECK_LATE = 20,  // when the search ends, a check is due if this many times its duration have passed
+    POLICY_CHECK_LATE = 20,  // when the search ends, a check is due if this many times its duration has passed
     POLICY_NODES_LOST = 3,   // nodes that may be lost while they measure a candidate, before it is suspected
 };
 

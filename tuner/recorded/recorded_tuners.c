@@ -254,7 +254,7 @@ static void set_licence(struct recorded *r, const json_t *document)
 }
 
 // A cache may come from a search with another objective; only the time is used here, which every entry contains as
-// well. Failed entries have a word instead of the objective.
+// well. Failed entries contain a word instead of the objective.
 int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struct error *err)
 {
     const json_t *keys = json_object_get(document, "tune_params_keys"),
