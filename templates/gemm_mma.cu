@@ -14,7 +14,7 @@
  *
  * Copies of complete tiles along K need no checks, not even in blocks at the edge of C. The incomplete tile at the end
  * of K comes first, with checks. If the rows of A or B do not begin at multiples of 16 bytes, all copies are checked,
- * and this operand is copied through registers, element by element, which takes several times as long.
+ * and this operand is copied through registers, element by element. This takes several times as long.
  *
  *     gemm_mma  (int M, int N, int K, alpha, A, int lda, B, int ldb, beta, C, int ldc, parts, flags)
  *         alpha and beta are float, for INT8 int
