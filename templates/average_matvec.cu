@@ -36,8 +36,8 @@
  *     TRANSPOSE_A  1: the averages are written as a matrix of length x n
  *     and the other parameters of gemm_simt.cu except TRANSPOSE_B, AFTER_LAUNCH and VECTOR, which is 4 there
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: bits are collected instead of
- * added; 2 only arithmetic: x is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: bits are
+ * collected instead of added. 2 does only the arithmetic: x is not loaded.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

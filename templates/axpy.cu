@@ -5,9 +5,9 @@
  * grid that is large enough); UNROLL pragma text before the grid-stride loop. An incomplete last vector is computed
  * float by float. x and y must be aligned to VECTOR floats.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the loads, and a store of both
- * operands' bits combined; 2 only arithmetic: the multiply-adds, on numbers that are not loaded, and a store under a
- * condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: it loads
+ * both operands and stores their combined bits. 2 does only the arithmetic: the multiply-adds, on numbers that are not
+ * loaded, and a store under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

@@ -7,9 +7,9 @@
  *
  * Both give bit-identical results. grid ceil_div(n, BLOCK_SIZE), block BLOCK_SIZE. Any n.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the load and the store, with
- * one multiply-add instead of `steps`; 2 only arithmetic: the multiply-adds, on a number that is not loaded, and a
- * store under a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: the load
+ * and the store, with one multiply-add instead of `steps`. 2 does only the arithmetic: the multiply-adds, on a number
+ * that is not loaded, and a store under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -35,7 +35,7 @@ __device__ __forceinline__ float iterate(float value, float a, float b, int step
 }
 
 #if SWEETSPOT_VARIANT == 1
-/* Keeps the stores of the two sides apart, as the loops do. */
+/* Keeps the compiler from merging the stores of the two branches, as the loops do in the kernel. */
 #define SIDE(name) asm volatile("// " name ::: "memory")
 #else
 #define SIDE(name)

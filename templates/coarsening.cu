@@ -5,9 +5,9 @@
  * grid ceil_div(n, BLOCK_SIZE * FACTOR), block BLOCK_SIZE; a thread's elements are a whole grid apart, so every access
  * is coalesced. UNROLL is pragma text before the loop. Any n, any grid.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the loads, and a store of both
- * operands' bits combined; 2 only arithmetic: one addition per element, on a number that is not loaded, and a store
- * under a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: it
+ * loads both operands and stores their combined bits. 2 does only the arithmetic: one addition per element, of a
+ * number that is not loaded, and a store under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

@@ -23,8 +23,8 @@
  * Parameters (macros; each has a default): ACROSS, a multiple of 32; DOWN, a power of two; VECTOR 1, 2, 4; ITEMS;
  * SPLIT; UNROLL pragma text before the loop over the rows
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: bits are collected instead of
- * added; 2 only arithmetic, on a number that is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: bits are
+ * collected instead of added. 2 does only the arithmetic, on a number that is not loaded.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

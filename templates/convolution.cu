@@ -24,8 +24,9 @@
  * STAGING; PADDING 0 or 1; READ_ONLY 0 or 1; UNROLL pragma text before the loop over rows. FILTER is the same for a
  * whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: bits are collected instead of
- * multiplied and added; 2 only arithmetic: x is not loaded, and stores are under a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: bits are
+ * collected instead of multiplied and added. 2 does only the arithmetic: x is not loaded, and stores are under a
+ * condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

@@ -11,9 +11,8 @@
  *
  * grid ceil_div(n, BLOCK_SIZE * ITEMS), block BLOCK_SIZE. Any n.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the same, because a copy
- * computes only addresses; 2 only arithmetic: addresses and tests, no load, and a store under a condition that never
- * holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 is the same, because a copy computes only
+ * addresses. 2 does only the arithmetic: addresses and tests, no load, and a store under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

@@ -52,8 +52,8 @@
  * divides, or is a multiple of, the number of rows that all threads copy at once (4 per warp). If rows of A or B do not
  * begin at multiples of 16 bytes, 8 bytes are copied at a time.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is multiplied except
- * the final sums; 2 only arithmetic: nothing is copied.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: nothing is
+ * multiplied except the final sums. 2 does only the arithmetic: nothing is copied.
  *
  * Sources: PTX ISA 9.0, mma.sync for f64 (fragments), cp.async.bulk.tensor, mbarrier.
  */

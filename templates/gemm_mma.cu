@@ -1,6 +1,6 @@
 /*
  * gemm_mma.cu: matrix product on the tensor cores with mma.sync, C = alpha * op(A) * op(B) + beta * C, for BF16, FP16,
- * FP32 multiplied as TF32, and INT8. It needs sm_80 or later, and no instruction that only one architecture has.
+ * FP32 multiplied as TF32, and INT8. It needs sm_80 or later, and uses no instruction that only one architecture has.
  *
  *     op(A): M x K, stored M x K (A_MAJOR k) or K x M (A_MAJOR m); op(B): K x N, stored N x K (B_MAJOR k) or K x N
  *     (B_MAJOR n); C: M x N; row-major with leading dimensions lda, ldb, ldc. Any M, N >= 1, any K >= 0, any alignment
@@ -14,7 +14,7 @@
  *
  * Copies of complete tiles along K need no checks, not even in blocks at the edge of C. The incomplete tile at the end
  * of K comes first, with checks. If the rows of A or B do not begin at multiples of 16 bytes, all copies are checked,
- * and this operand is copied through registers, element by element, which takes several times as long.
+ * and this operand is copied through registers, element by element. This takes several times as long.
  *
  *     gemm_mma  (int M, int N, int K, alpha, A, int lda, B, int ldb, beta, C, int ldc, parts, flags)
  *         alpha and beta are float, for INT8 int
@@ -47,8 +47,8 @@
  * BLOCK_M, BLOCK_N; otherwise BLOCK_K) must divide the number of lines that all threads copy at once (a quarter or an
  * eighth of the threads), or the other way round.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is multiplied; 2 only
- * arithmetic: nothing is copied.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: nothing is
+ * multiplied. 2 does only the arithmetic: nothing is copied.
  *
  * Sources: PTX ISA 9.0, mma.sync for bf16, f16, tf32 and s8 (fragments), ldmatrix, cp.async. The order of the main loop
  * follows CUTLASS's multistage main loop for sm_80.

@@ -30,8 +30,8 @@
  *     HINT            1: the L2 may drop W first
  *     MIN_BLOCKS      blocks per SM; limits registers so that this many fit
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: instead of multiplying, the
- * bits are collected; 2 only arithmetic: W is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: instead of
+ * multiplying, the bits are collected. 2 does only the arithmetic: W is not loaded.
  */
 
 #ifndef SWEETSPOT_VARIANT
@@ -135,7 +135,7 @@ __device__ __forceinline__ output narrow(float value)
 #endif
 }
 
-/* Converts a vector to its elements in FP32. */
+/* Converts the elements of a vector to FP32. */
 __device__ __forceinline__ void unpack(float (&to)[WIDTH], uint4 v)
 {
     const unsigned word[4] = {v.x, v.y, v.z, v.w};

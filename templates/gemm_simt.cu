@@ -136,9 +136,10 @@
  * by float, with zeros outside. If pointers or leading dimensions do not allow VECTOR, every copy is made this way, so
  * tune such problems with VECTOR 1.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the copies from global to
- * shared memory and the store of C, no fragments, no multiplications; 2 only arithmetic: fragments and multiplications
- * with whatever shared memory contains, no copies, and a store under a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: the copies
+ * from global to shared memory and the store of C, no fragments, no multiplications. 2 does only the arithmetic:
+ * fragments and multiplications with whatever shared memory contains, no copies, and a store under a condition that
+ * never holds.
  */
 
 #include "gemm_simt/mainloop.cuh"

@@ -32,10 +32,10 @@
  * Clusters: CLUSTER_M blocks, one below the other, need the same part of B. Each loads a share and sends it to all.
  * CLUSTER_N blocks, side by side, do the same for A.
  *
- * SPLIT_K divides a tile's K into parts. FINISH cluster: the blocks of a cluster have one part each and add their sums
- * through distributed shared memory in a fixed order. FINISH two_pass: any number of parts, each computed by its own
- * cluster, which leaves its sums in the workspace. A second launch, gemm_wgmma_finish, adds them in the order of the
- * parts, on many blocks, and may overlap the end of the first launch. With two_pass, the grid's y is the number of
+ * SPLIT_K divides a tile's K into parts. FINISH cluster: the blocks of a cluster compute one part each and add their
+ * sums through distributed shared memory in a fixed order. FINISH two_pass: any number of parts, each computed by its
+ * own cluster, which leaves its sums in the workspace. A second launch, gemm_wgmma_finish, adds them in the order of
+ * the parts, on many blocks, and may overlap the end of the first launch. With two_pass, the grid's y is the number of
  * parts, which is lower if the workspace holds fewer. If there is only one, the first launch stores C itself.
  *
  *     workspace | part 0: | tile 0: block 0 of its cluster, 1, ... | tile 1 | ... | part 1 | ...
@@ -118,8 +118,8 @@
  *     COPY_WORDS           4-byte words that a lane of gemm_align or gemm_split has in flight; for gemm_split a
  *                          multiple of 4
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is multiplied; 2 only
- * arithmetic: nothing is loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: nothing is
+ * multiplied. 2 does only the arithmetic: nothing is loaded.
  *
  * Sources: PTX ISA 9.0, sections on wgmma (fragments, matrix descriptors), cp.async.bulk.tensor, mbarrier,
  * setmaxnreg. Ootomo and Yokota, Recovering single precision accuracy from Tensor Cores while surpassing the FP32

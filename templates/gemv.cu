@@ -35,8 +35,8 @@
  *     UNROLL       pragma text before the main loop
  *     STREAMING    1: loads of A are marked for early eviction from the caches
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: instead of multiplying, the
- * bits are collected; 2 only arithmetic: A is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: instead of
+ * multiplying, the bits are collected. 2 does only the arithmetic: A is not loaded.
  */
 
 #ifndef SWEETSPOT_VARIANT

@@ -23,8 +23,8 @@
  * two from 32; ROWS_PER_BLOCK; VECTOR, a power of two up to 16 bytes; METHOD; HELD, a multiple of VECTOR; STORE `plain`
  * or `streaming` (st.global.cs)
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: nothing is summed; 2 only
- * arithmetic: nothing is loaded, and stores are under a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: nothing is
+ * summed. 2 does only the arithmetic: nothing is loaded, and stores are under a condition that never holds.
  */
 #ifndef NORM
 #define NORM layer

@@ -39,8 +39,9 @@
  * stream, LOAD streaming bypasses the L1); PAUSE, nanoseconds between polls of a word that is not ready; LOOK, words
  * that a lane fetches at once; MIN_BLOCKS, blocks per SM, which limits registers so that this many fit
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: a copy; 2 only arithmetic, with
- * tickets and look-back: nothing is loaded, and stores are under a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses, like a
+ * copy. 2 does only the arithmetic, with tickets and look-back: nothing is loaded, and stores are under a condition
+ * that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

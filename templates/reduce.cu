@@ -56,8 +56,9 @@
  *                     (deterministic); `two_pass`, another launch adds them (deterministic); `atomic`, each block
  *                     adds to the output (not nrm2 and iamax)
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: every load, with bits collected
- * instead of added, two floats per instruction; 2 only arithmetic: the additions, on a number that is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: every
+ * load, with bits collected instead of added, two floats per instruction. 2 does only the arithmetic: the additions, on
+ * a number that is not loaded.
  */
 
 #ifndef SWEETSPOT_VARIANT

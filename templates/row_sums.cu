@@ -18,8 +18,8 @@
  *     VECTOR           1, 2, 4;   ITEMS  independent loads per thread
  *     UNROLL           pragma text before the loop over a row
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: bits are collected instead of
- * added; 2 only arithmetic, on a number that is not loaded.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: bits are
+ * collected instead of added. 2 does only the arithmetic, on a number that is not loaded.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

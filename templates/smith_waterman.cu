@@ -55,8 +55,9 @@
  * uses a different unit than DPX instructions; only for pairs); UNROLL_OUTER, UNROLL_INNER pragma text. MATCH,
  * MISMATCH, OPEN (the whole cost of a gap's first letter), EXTEND, KEY are the same for a whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: letters are read, `above` is
- * read and written, nothing is scored; 2 only arithmetic: no letter is read, and `above` is neither read nor written.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: letters
+ * are read, `above` is read and written, nothing is scored. 2 does only the arithmetic: no letter is read, and `above`
+ * is neither read nor written.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

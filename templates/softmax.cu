@@ -21,8 +21,8 @@
  * VECTOR, a power of two up to 16 bytes; METHOD; HELD, a multiple of VECTOR; STORE `plain` or `streaming`
  * (st.global.cs)
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: no exponentials; 2 only
- * arithmetic: nothing is loaded, and stores are under a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses, without
+ * exponentials. 2 does only the arithmetic: nothing is loaded, and stores are under a condition that never holds.
  */
 #define METHOD_online 2
 #include "device/rows.cuh"

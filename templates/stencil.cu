@@ -35,8 +35,9 @@
  * Parameters (macros; each has a default): BLOCK_X, BLOCK_Y, TILE_X, TILE_Y, VECTOR 1, 2 or 4, STAGING, COPY 1, 2 or
  * 4, PADDING (a multiple of both), READ_ONLY, STORE `plain` or `streaming`. RADIUS is the same for a whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: bits are collected instead of
- * multiplied and added; 2 only arithmetic: x is not loaded, and stores are under a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: bits are
+ * collected instead of multiplied and added. 2 does only the arithmetic: x is not loaded, and stores are under a
+ * condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -102,7 +103,7 @@ __device__ constexpr int common_divisor(int a, int b)
 constexpr int WIDE = BLOCK_X * VECTOR; /* outputs of a row of the block's threads */
 constexpr int ROWS = BLOCK_Y * TILE_Y + 2 * RADIUS, COLS = WIDE * TILE_X + 2 * RADIUS;
 constexpr int PITCH = (COLS + 3) / 4 * 4 + PADDING; /* floats from one staged row to the next */
-/* Floats per read, from a whole row and from its middle. */
+/* Floats per read, if the whole row is needed and if only its middle is. */
 constexpr int AROUND = common_divisor(VECTOR, VECTOR + 2 * RADIUS), MIDDLE = common_divisor(VECTOR, RADIUS);
 
 template <int L> struct vector_of;

@@ -44,8 +44,8 @@
  *     LOAD                   `plain`, `streaming` (ld.global.cs) or `ahead` (ld.global.L2::256B: on a miss the L2
  *                            fetches 256 bytes)
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: the same, because a
- * transposition computes only addresses; 2 only address arithmetic and shared memory: no load, and stores under a
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 is the same, because a transposition
+ * computes only addresses. 2 does only the address arithmetic and uses shared memory: no load, and stores under a
  * condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT

@@ -7,10 +7,10 @@
  *
  * Both add in the same order. grid ceil_div(n, BLOCK_SIZE), block BLOCK_SIZE. Any n, RADIUS <= BLOCK_SIZE.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 the kernel; 1 only memory: every load from global memory,
- * with bits collected instead of added (with staging, one element goes through shared memory and back), and the store;
- * 2 only arithmetic: the additions, on a number that is not loaded or on shared memory that was filled without loading,
- * and a store under a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot profile --limits`): 0 is the kernel. 1 does only the memory accesses: every load
+ * from global memory, with bits collected instead of added (with staging, one element goes through shared memory and
+ * back), and the store. 2 does only the arithmetic: the additions, on a number that is not loaded or on shared memory
+ * that was filled without loading, and a store under a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0

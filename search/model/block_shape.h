@@ -1,4 +1,4 @@
-// Rules of thumb about blocks that hold for most CUDA kernels: warps should be full; one warp, or close to
+// Rules of thumb about blocks that hold for most CUDA kernels: warps should be full; a block of one warp, or of nearly
 // the largest number of threads, is seldom best; a side that is not a power of two makes index arithmetic costly; a
 // thread that computes a single element reuses nothing. Measurements decide; these rules only say where to look first.
 //

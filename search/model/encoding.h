@@ -1,12 +1,12 @@
 // Encodes configurations as points for models, in coordinates that reflect what a space's numbers mean on a GPU.
 //
 // An ordered parameter becomes a coordinate from 0 to 1, half from its rank and half from its logarithm (ratios of
-// sizes matter). If its values are not all powers of two, their alignment becomes a second coordinate, because it
-// matters how often a value is divisible by two and whether it is a power of two, which its size does not show. These
-// are the ordinal coordinates. Every parameter with more than two values also has a nominal coordinate, its value's
-// index, which is only compared for equality: a tile of 3 may be good where 2 and 4 are not. (On recorded spaces, this
-// halved the number of runs that miss the optimum.) A string parameter has only the nominal coordinate; two values need
-// only one coordinate.
+// sizes matter). If its values are not all powers of two, their alignment becomes a second coordinate. It matters how
+// often a value is divisible by two and whether it is a power of two, and the first coordinate does not show this.
+// These are the ordinal coordinates. Every parameter with more than two values also has a nominal coordinate, its
+// value's index, which is only compared for equality: a tile of 3 may be good where 2 and 4 are not. (On recorded
+// spaces, this halved the number of runs that miss the optimum.) A string parameter has only the nominal coordinate.
+// Two values need only one coordinate.
 #pragma once
 
 #include <stddef.h>

@@ -164,8 +164,8 @@ static void factor_in_place(double *a, size_t stride, size_t n, double *column, 
     }
 }
 
-// Factorises the kernel matrix of the first n points. `fall` (may be NULL) gets exp(-r) of its product part, and
-// g->fit.kernel gets the matrix itself.
+// Factorises the kernel matrix of the first n points. Writes the matrix to g->fit.kernel, and exp(-r) of the kernel's
+// product part to `fall` (may be NULL).
 static void factorise(struct gp *g, size_t n, double *fall)
 {
     size_t stride = g->room;

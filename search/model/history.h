@@ -52,7 +52,7 @@ static inline const uint16_t *history_config(const struct history *h, size_t row
     return h->configs + row * h->width;
 }
 
-// The score by which rows are ranked, lower is better: the objective, or +infinity for a failure.
+// The score that ranks rows; lower is better: the objective, or +infinity for a failure.
 double history_score(const struct history *, size_t row);
 
 // Draws a valid configuration without a row, uniformly. Returns false if there is none.

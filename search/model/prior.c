@@ -11,7 +11,7 @@
 enum {
     TREES = 24,
     ROWS = 4000, // rows that the trees are grown on: half of them the best, the others a sample
-    // For a large space, whose configurations are predicted one by one: with these, the trees stay in a core's cache.
+    // For a large space, whose configurations are predicted one by one. Such trees stay in a core's cache.
     FEWER_TREES = 8,
     FEWER_ROWS = 1000,
     TABLED = 1 << 16, // in spaces up to this size, all slowdowns are computed at once
@@ -238,7 +238,7 @@ void prior_free(struct prior *p)
 
 enum {
     EVIDENCE_MOST = 40, // results are not independent, so at most this many count
-    FADING_FROM = 15,   // with more results, weights fall by the square: the model no longer needs priors
+    FADING_FROM = 15,   // beyond, weights fall as 1 / results^2: the model no longer needs priors
 };
 
 static const double least_fading = 0.02; // below this, priors are not worth the time that they take

@@ -32,8 +32,8 @@ void prior_free(struct prior *);
 
 // The expected slowdown of a valid configuration.
 double prior_slowdown(const struct prior *, const uint16_t *config);
-// How useful the prior may be, from 0 to 1: the square of the share of the parameters that vary in its rows, reduced if
-// trees grown on half of its rows predict the other half badly. 0 if its results look random.
+// How useful the prior may be, from 0 to 1: the square of the share of parameters that vary in its rows. It is lower if
+// trees grown on half of its rows predict the other half badly, and 0 if its results look random.
 double prior_informativeness(const struct prior *);
 // The configuration of this space at position `rank` (from 0) in the list of the configurations expected to be best.
 // Returns false at the end of the list.

@@ -20,7 +20,7 @@ enum {
     FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
     TOP = 5,           // rows whose neighbours are candidates
     POOL = 4000,       // random candidates; spaces up to this size are searched completely
-    PARTS = 2,         // parts in which candidates are drawn if they serve several proposals
+    PARTS = 2,         // candidates that serve several proposals are drawn in this many parts
     KEPT = 512,        // candidates kept from each part
     SPREAD_FROM = 150, // results; with fewer, a fit is cheap and made all at once
     STEPS = 5,         // steps of a fit; the first has FIRST_STEPS
@@ -147,7 +147,7 @@ static void add_all_rows(struct surrogate *s)
         if (h->outcomes[i] == ROW_PENDING) add_row(s, i);
 }
 
-// For a history that is too long: the best rows and a sample of the others, in random order, because the
+// From a history that is too long, chooses the best rows and a sample of the others. Their order is random, because the
 // hyperparameters are fitted to the first ones. The best rows resemble each other. If the model were fitted only to
 // them, it would be far too sure about regions that it knows nothing about, and the search would not move.
 static void choose_rows(struct surrogate *s, struct random *rng)
@@ -340,7 +340,8 @@ static size_t fit_interval(const struct surrogate *s, size_t reported)
     return reported < 60 ? batch : reported < SPREAD_FROM ? larger_of(10, batch) : larger_of(20, FIT_BATCH * batch);
 }
 
-// The number of rows that the hyperparameters are fitted to: the first ones, as long as they are measured.
+// The number of rows, counted from the first, that the hyperparameters are fitted to. Awaited rows at the end are left
+// out.
 static size_t fit_rows(const struct surrogate *s)
 {
     size_t measured = s->rows.count;
@@ -494,8 +495,8 @@ static void add_best_neighbours(struct surrogate *s)
                                                 s->candidates.room - s->candidates.count);
 }
 
-// Finds the candidates in addition to the pool: new neighbours of the best rows, with their expectation and an upper
-// bound on their variance.
+// Finds the candidates outside the pool, which are new neighbours of the best rows, with their expectations and upper
+// bounds on their variances.
 static void rate_neighbours(struct surrogate *s)
 {
     size_t d = s->encoding.count, kept = 0;

@@ -2,7 +2,7 @@
 // configuration.
 //
 // The model is a Gaussian process over encoded configurations (encoding.h, gp.h). Targets are the logarithms of the
-// times, compressed above the best, because the exact cost of a bad configuration says little about good ones; a
+// times, compressed above the best, because the exact cost of a bad configuration says little about good ones. A
 // failure counts as the worst time seen, and a proposal whose result is awaited counts with the model's expectation.
 // Candidates are ranked by the expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). With
 // priors, their expectation is the mean of the process, as far as they are trusted (prior.h).

@@ -36,7 +36,7 @@ int symbols_show(struct symbols *, const char *name);
 size_t symbols_count(const struct symbols *);
 const char *symbols_name(const struct symbols *, int slot); // lives as long as the table
 enum expr_type symbols_type(const struct symbols *, int slot);
-// The known name nearest to `name` by edit distance (at most a third of its length apart), or NULL.
+// The known name with the smallest edit distance to `name`; NULL if that exceeds a third of the length.
 const char *symbols_nearest(const struct symbols *, const char *name);
 int64_t symbols_intern(struct symbols *, const char *text);   // id of a string value
 const char *symbols_text(const struct symbols *, int64_t id); // its text, or NULL

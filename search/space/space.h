@@ -73,7 +73,8 @@ const char *space_constraint_text(const struct space *, size_t i);
 double space_raw_size(const struct space *); // product of the value counts
 uint64_t space_size(const struct space *);   // valid configurations (saturates at UINT64_MAX)
 // The number of raw configurations that the constraint removes by itself (a double, because raw sizes may exceed 2^64),
-// including those on which it cannot be evaluated. Counted with a separate diagram; NaN if that would be too large.
+// including those on which it cannot be evaluated. They are counted with a separate diagram; NaN if that would be too
+// large.
 double space_removed_by(const struct space *, size_t constraint);
 
 void space_get(const struct space *, uint64_t index, uint16_t *config); // index -> configuration

@@ -45,7 +45,8 @@ void draft_edge(struct draft_level *, uint16_t value, uint32_t child); // from t
 void draft_state_done(struct draft_level *);                           // that state is complete
 void draft_release(struct draft_level *);
 
-// Builds from the draft (levels >= 0; state 0 of level 0 is the root): removes dead ends, merges equal states, counts.
+// Builds from the draft (levels >= 0; state 0 of level 0 is the root): removes dead ends, merges equal states and
+// counts paths.
 void diagram_build(struct diagram *, const struct draft_level *, int levels);
 void diagram_release(struct diagram *);
 

@@ -117,8 +117,7 @@ static void prepare(struct estimate *e, const struct constraint_graph *cg)
     }
 }
 
-// A sum or product of which some operands are known. It is a single number, the same for all sums with the same known
-// operands.
+// A sum or product with some known operands. It is a single number, the same for all sums with the same known operands.
 struct partial {
     uint64_t key;
     double log_values;
@@ -239,7 +238,7 @@ static double cost_of(struct estimate *e, const int *order, int count, double li
     return cost < limit ? cost : INFINITY;
 }
 
-// The greedy order from the end: the last parameter is the one without which the diagram is narrowest.
+// The greedy order from the end: the last parameter is the one whose removal leaves the narrowest diagram.
 static void greedy_from_behind(struct estimate *e, uint64_t group, int *order, int count)
 {
     uint64_t fixed = group;

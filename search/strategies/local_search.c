@@ -2,7 +2,7 @@
 // neighbour as soon as one is found. From a local optimum it restarts after a few random changes. A local optimum that
 // is worse than the last one is dropped; after some failed restarts the search begins at a new random configuration.
 //
-// Neighbours are proposed before the results of earlier ones are known, so that several may be outstanding; while the
+// Neighbours are proposed before the results of earlier ones are known, so that several may be outstanding. While the
 // neighbourhood is used up and results are awaited, random configurations near the best one fill the gap.
 #include <math.h>
 #include <string.h>

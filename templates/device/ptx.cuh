@@ -10,9 +10,9 @@ namespace
     return (unsigned)__cvta_generic_to_shared(p);
 }
 
-/* Copies COPY_BYTES (4, 8, 16) asynchronously from global to shared memory, both aligned to COPY_BYTES. Copies of 16
- * bytes bypass L1 (.cg), which smaller ones cannot. The pointer keeps its type, because converting it to a pointer to
- * void changed the register allocation. */
+/* Copies COPY_BYTES (4, 8, 16) asynchronously from global to shared memory, both aligned to COPY_BYTES. Only copies of
+ * 16 bytes can bypass L1 (.cg). The pointer keeps its type, because converting it to a pointer to void changed the
+ * register allocation. */
 template <int COPY_BYTES, class T>
 [[maybe_unused]] __device__ __forceinline__ void copy_async(unsigned to, const T *from)
 {

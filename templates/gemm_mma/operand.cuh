@@ -14,7 +14,7 @@ template <bool K_MAJOR, int LENGTH> struct layout {
     static constexpr int LINE = K_MAJOR && BLOCK_K * SIZE < 128 ? BLOCK_K * SIZE : 128, CHUNKS = LINE / 16;
     static constexpr int ROWS = K_MAJOR ? LENGTH : BLOCK_K, PANELS = (K_MAJOR ? BLOCK_K : LENGTH) * SIZE / LINE,
                          PANEL = ROWS * LINE;
-    static constexpr bool WORDS = !K_MAJOR && SIZE == 4; /* read by words: ldmatrix only transposes 2-byte elements */
+    static constexpr bool WORDS = !K_MAJOR && SIZE == 4; /* read in words: ldmatrix only transposes 2-byte elements */
 
     static __device__ __forceinline__ int swizzle(int line)
     {
@@ -143,7 +143,7 @@ template <bool K_MAJOR, int LENGTH, bool IS_A> struct reader : layout<K_MAJOR, L
         }
     }
 
-    /* The address of unit u of the warp's vectors (16 vectors, or 8 if read by words) for instruction `group` of the
+    /* The address of unit u of the warp's vectors (16 vectors, or 8 if read in words) for instruction `group` of the
      * stage. The warp begins at a multiple of its units' bytes or of a line, so a unit's number only changes bits of
      * the position. */
     __device__ __forceinline__ unsigned address(unsigned tile, int group, int u) const

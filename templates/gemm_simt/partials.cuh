@@ -18,9 +18,9 @@ namespace
  *     blocks  | tile 0 | tile 1 | .. | tile alone - 1 | parts 0, 1, .. of tile alone | parts 0, 1, .. of the next | ..
  *
  * So a grid of tiles * SPLIT_K blocks is plain split-K. If `alone` is the number of blocks that the GPU holds at once,
- * or a multiple of it, small pieces fill the last wave, which is the purpose of stream-K (Osama, Merrill, Cecka,
+ * or a multiple of it, small pieces fill the last wave. This is the purpose of stream-K (Osama, Merrill, Cecka,
  * Garland, Owens: Stream-K, PPoPP 2023). Stream-K itself, a loop over pieces in persistent blocks, was 12% slower than
- * no splitting at 4096 cubed, because with a loop around it the main loop had a worse register allocation.
+ * no splitting at 4096 cubed, because a loop around it made the main loop's register allocation worse.
  *
  * Part i of the t-th shared tile leaves its sums in slot t * SPLIT_K + i of `partial`.
  */

@@ -80,8 +80,8 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
         return K_FAST ? from + (long long)ld * x + k : from + (long long)ld * k + x;
     }
 
-    /* Starts at k = first and row x of op(A), or column x of op(B), of which there are `extent`. Returns whether tiles
-     * can be copied without tests. */
+    /* Starts at k = first and at row x of op(A), or column x of op(B). There are `extent` of these rows or columns.
+     * Returns whether tiles can be copied without tests. */
     __device__ __forceinline__ bool start(const float *matrix, int ld_, int x, int extent, int first, float *slot)
     {
         ld = ld_;

@@ -55,8 +55,8 @@ __device__ __forceinline__ bool in_pairs(const target &t)
 }
 
 /* Computes alpha * sum + beta * C in place for N of a thread's elements. Element j*4 + h*2 + e of part p lies at row
- * 64*p + 8*h + lane/4 (of its warp's 16) and column 8*j + 2*(lane%4) + e; `row` and `col` are the first element's. C is
- * read in this order. */
+ * 64*p + 8*h + lane/4 (of its warp's 16) and column 8*j + 2*(lane%4) + e; `row` and `col` are the position of the first
+ * element. C is read in this order. */
 template <int N> __device__ __forceinline__ void scale_sums(float *d, const target &t, int row, int col)
 {
 #pragma unroll
@@ -85,7 +85,8 @@ template <int N> __device__ __forceinline__ void scale_sums(float *d, const targ
 }
 
 #if STORE_IS == STORE_direct || TWO_PASS
-/* Stores elements of columns 8*j to 8*j+7 from registers. `row` and `col` are those of the thread's first element. */
+/* Stores elements of columns 8*j to 8*j+7 from registers. `row` and `col` are the position of the thread's first
+ * element. */
 __device__ __forceinline__ void store_direct(const float *d, const target &t, int row, int col, bool pairs)
 {
 #pragma unroll

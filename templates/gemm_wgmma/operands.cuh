@@ -8,7 +8,7 @@
 namespace
 {
 
-/* An operand, of which a stage holds ROWS rows. PEERS blocks of the cluster need the same rows; each loads a share and
+/* An operand. A stage holds ROWS of its rows. PEERS blocks of the cluster need the same rows; each loads a share and
  * sends it to all. A panel is LINE bytes of all rows (K-major), or 64 rows of all BLOCK_K lines (M- or N-major). */
 template <bool K_MAJOR, int ROWS, int PEERS, int HINT> struct operand {
     enum { SHARE = ROWS / PEERS, PANELS = K_MAJOR ? BLOCK_K / PANEL : SHARE / 64 };

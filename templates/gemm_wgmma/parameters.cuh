@@ -240,7 +240,7 @@ constexpr int STORE_WIDTH = (TRANSPOSE_C ? 64 : STORE_COLS) * (int)sizeof(output
 constexpr int STORE_LINES = TRANSPOSE_C ? STORE_COLS : 64;
 constexpr int STORE_BYTES = (64 * STORE_COLS * (int)sizeof(output) + 1023) / 1024 * 1024;
 
-/* Registers per thread: those of the launch bounds, redistributed by setmaxnreg in units of 8. */
+/* Registers per thread: the launch bounds' number, which setmaxnreg redistributes in units of 8. */
 constexpr int LAUNCH_REGISTERS = 65536 / (MIN_BLOCKS * THREADS) / 8 * 8 > 248 ? 248
                                                                               : 65536 / (MIN_BLOCKS * THREADS) / 8 * 8;
 constexpr int SHARE = (LAUNCH_REGISTERS * (WARPGROUPS + 1) - PRODUCER_REGISTERS) / WARPGROUPS / 8 * 8;

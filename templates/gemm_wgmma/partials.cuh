@@ -73,8 +73,8 @@ __device__ __forceinline__ long long part_offset(int part, int slot, int slots)
     return ((long long)part * slots + slot) * (BLOCK_M * BLOCK_N);
 }
 
-/* Stores this block's sums over its part of K, which gemm_wgmma_finish adds. They have the order [sum / 4][thread][4],
- * where the threads are those of the consumers that share a tile. */
+/* Stores this block's sums over its part of K, which gemm_wgmma_finish adds. Their order is [sum / 4][thread][4], with
+ * the threads of all consumers that share a tile. */
 __device__ __forceinline__ void leave_part(const float (&d)[PARTS][SUMS], float *to)
 {
     const unsigned thread = threadIdx.x % (128 * OWNERS);

@@ -21,9 +21,9 @@ __device__ __forceinline__ void cluster_sync()
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/* Arrives at the same barrier of another block of the cluster. It does not need .cluster, because the reads that it
- * releases are those of wgmma, which have been waited for. A fence with cluster scope in every step made the product
- * three times slower. */
+/* Arrives at the same barrier of another block of the cluster. It does not need .cluster, because it releases reads by
+ * wgmma, which have already been waited for. A fence with cluster scope in every step made the product three times
+ * slower. */
 __device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned rank)
 {
     asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"

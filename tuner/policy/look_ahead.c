@@ -114,7 +114,7 @@ static double mean_of(const double *seconds, size_t count)
     return sum / (double)count;
 }
 
-// Computed from the time for which GPUs are busy, which varies less than the number of candidates that have finished.
+// Computed from the time that GPUs are busy, which varies less than the number of candidates that have finished.
 double look_ahead_throughput(const struct look_ahead *a, size_t n)
 {
     struct station compile = {.workers = a->compilers, .waiting = n, .first = n < a->compilers ? n : a->compilers},
@@ -156,8 +156,8 @@ static void renew(struct look_ahead *a)
     size_t every = a->gpus / 2 > RENEWED ? a->gpus / 2 : RENEWED;
     if (a->gpu.count > LOOK_AHEAD_RECENT && a->gpu.count % every) return;
     if (a->compile.mean <= 0 || a->gpu.mean <= 0) {
-        // So far, all candidates have failed. Waits until this is true of all that were begun at first, not only of the
-        // first to fail.
+        // So far, all candidates have failed. The number is raised only after the whole initial batch has failed, not
+        // just its fastest failures.
         if (a->gpu.count >= LOOK_AHEAD_FIRST && a->gpu.count >= a->number) a->number = high;
         return;
     }

@@ -23,8 +23,8 @@
 //
 // In lockstep (replay) nothing overlaps: a fixed number of proposals is compiled, then one is measured and reported,
 // then the strategy is asked for the next. The sequence of asks and tells then depends only on the seed and the
-// results. So a run that was killed and resumed, and takes the results of known configurations from the store, proceeds
-// like an uninterrupted run.
+// results. A resumed run takes the results of known configurations from the store, so it proceeds like an uninterrupted
+// one.
 #pragma once
 
 #include <stdbool.h>
@@ -41,7 +41,7 @@ enum {
     POLICY_LOCKSTEP_WINDOW = 8,
     POLICY_CHECK_SECONDS = 60,
     POLICY_CHECK_SHARE = 50, // a check takes at most 1/50 of a GPU's time
-    POLICY_CHECK_LATE = 20,  // when the search ends, a check is due if this many times its duration have passed
+    POLICY_CHECK_LATE = 20,  // when the search ends, a check is due if this many times its duration has passed
     POLICY_NODES_LOST = 3,   // nodes that may be lost while they measure a candidate, before it is suspected
 };
 

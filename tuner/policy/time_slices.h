@@ -8,7 +8,7 @@ struct time_slices {
     double time, first, next; // s: the budget, each job's first slice, each later slice
 };
 
-// A slice has at least two seconds, because a shorter one would be lost to starting workers.
+// A slice lasts at least two seconds, because a shorter one would be lost to starting workers.
 struct time_slices time_slices_make(double time, size_t jobs);
 // The job that gets the next slice after `spent` s. `gains` has one entry per job, NaN if more time would not help it.
 // Returns `jobs` if no job is left, or less than half a slice.

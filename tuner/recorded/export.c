@@ -1,8 +1,8 @@
 // See export.h.
 //
-// The table of fields (tuner/trial/trial_field.h) lists the figures that go into a recorded space. The store has
-// figures per stage, a recorded space has one per trial. The compiler's facts are taken from the worst stage
-// (static_facts_of). Counters are taken from the first problem; those that count events are added up over the stages,
+// The table of fields (tuner/trial/trial_field.h) lists the figures that go into a recorded space. The store has a
+// figure for each stage; a recorded space has one for each trial. The compiler's facts are taken from the worst stage
+// (static_facts_of). Counters are taken from the first problem; those that count events are added up over the stages;
 // for the others, the largest value is taken.
 #include "tuner/recorded/export.h"
 

@@ -260,7 +260,8 @@ static json_t *parameters_json(const struct recorded *r)
     return list;
 }
 
-// Whether the field is a column: fields that no trial has are left out, except those that every reader expects.
+// Whether the field becomes a column: fields that are unknown in all trials are left out, except those that every
+// reader expects.
 static bool is_column(const struct recorded *r, const struct trial_field *f)
 {
     if (!(f->flags & FIELD_RECORDED)) return false;

@@ -12,7 +12,7 @@ int recorded_from_kernel_tuner(struct recorded *, const json_t *document, struct
 int recorded_from_t4(struct recorded *, const json_t *document, const json_t *t1, struct error *);
 int recorded_from_ktt(struct recorded *, const json_t *document, const json_t *t1, struct error *);
 
-// Counts something that the user should know, see struct recorded_note.
+// Counts one occurrence of something that the user should know; see struct recorded_note.
 void recorded_note(struct recorded *, const char *text);
 #define RECORDED_IMPOSSIBLE \
     "configurations count as failed, because their times are impossible (none, below 100 ns, not a number)"

@@ -9,8 +9,8 @@
 
 static const double millisecond = 1e-3;
 
-// A configuration and its result, as far as the file has it. All JSON except `configuration` and `counters` belongs to
-// the document.
+// A configuration and its result, as far as the file contains them. All JSON except `configuration` and `counters`
+// belongs to the document.
 struct row {
     json_t *configuration; // owned: values by name
     const json_t *time, *samples;
@@ -254,7 +254,7 @@ static void set_licence(struct recorded *r, const json_t *document)
 }
 
 // A cache may come from a search with another objective; only the time is used here, which every entry contains as
-// well. Failed entries have a word instead of the objective.
+// well. Failed entries contain a word instead of the objective.
 int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struct error *err)
 {
     const json_t *keys = json_object_get(document, "tune_params_keys"),
@@ -358,8 +358,8 @@ static json_t *ktt_counter(const json_t *counter)
                                                    : "");
 }
 
-// A result may have several kernels. The counters are taken from the first, the registers and shared memory from the
-// kernel that needs most.
+// A result may have several kernels. The counters are taken from the first one, the registers and shared memory from
+// the kernel that needs the most.
 static void ktt_row(struct row *row, const json_t *result, double unit)
 {
     const char *status = json_get_string(result, "Status", "Ok");

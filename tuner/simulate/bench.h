@@ -24,7 +24,7 @@ struct bench_options {
     int64_t budgets[BENCH_MAX_BUDGETS]; // ascending; unique evaluations, including failed configurations
     int64_t seeds;
     int64_t first_seed;
-    int64_t ahead; // waiting proposals, of which the most promising is measured next; 1: each is measured at once
+    int64_t ahead; // waiting proposals, the most promising of which is measured next; 1: each is measured at once
     bool score;    // makes runs long enough for the methodology score
     // Priors for the strategies, by file; NULL: none.
     const struct bench_priors *priors;
@@ -41,7 +41,7 @@ struct bench_cell {
     double seconds_per_proposal; // CPU time in the strategy, per evaluation
 };
 
-// The options with which a strategy is created for one run.
+// The options for creating a strategy for one run.
 struct strategy_options bench_strategy_options(const struct bench_options *, size_t file, uint64_t seed);
 
 // Calls `one` for every strategy, file and seed. Forked processes take the next run from a counter in shared memory, so

@@ -26,7 +26,7 @@ static void add_cells(struct table *t, const struct bench_rows *r, const char *f
     }
 }
 
-// The figures of a row, whose file and strategy are set; NULL after the last row.
+// Returns the figures of a row and sets *file and *strategy; NULL after the last row.
 static const void *row_at(const struct bench_rows *r, size_t row, const char **file, const char **strategy)
 {
     size_t f = row / r->options->strategy_count, s = row % r->options->strategy_count, files = r->options->file_count;

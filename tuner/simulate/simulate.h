@@ -4,7 +4,7 @@
 // it, how many candidates are compiled for each one measured, and how long the GPUs are idle. No clock is read: the
 // figures are the same on every machine.
 //
-// A failed compilation or launch check costs the compiler's time, a failure on the GPU also costs the GPU's time. If a
+// A failed compilation or launch check costs the compiler's time; a failure on the GPU also costs the GPU's time. If a
 // trial of a recording lacks its time, the median of the other trials is used. Proposals take no time.
 #pragma once
 
