@@ -57,7 +57,7 @@ GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
 # The agent of a node. The driver exchanges messages with it, and links all of it except its main file.
 NODE_SOURCES := $(wildcard tuner/node/*.c)
-# Only in the driver. It contains the commit, so that after a new commit only this file is compiled and linked.
+# Linked only into the driver. It contains the commit, so that after a new commit only this file is compiled.
 MAIN_SOURCES := tuner/cli/main.c
 DRIVER_FOLDERS := job init pool setup policy run final watch explain simulate store recorded header report check
 REPLAY_SOURCES := tuner/simulate/main_replay.c
@@ -374,8 +374,8 @@ test-mutants: setup
 test-mutants-gpu: setup
 	@bash tests/mutants_gpu.sh $(MUTANTS)
 
-# The tests under AddressSanitizer and UndefinedBehaviorSanitizer, except those that search for long, mostly run a
-# compiler or need a GPU.
+# The tests under AddressSanitizer and UndefinedBehaviorSanitizer, except those that search for a long time, mostly run
+# a compiler, or need a GPU.
 SANITIZED := $(filter-out $(GPU_TESTS) $(addprefix $(BIN)/,test_final_statistics test_strategies test_replay_run \
   test_prior),$(RUN_TESTS) $(ALL_TESTS))
 # leaks.txt lists leaks of libraries. Stacks are shallow and the quarantine is small because SQLite and jansson allocate
@@ -436,7 +436,7 @@ torture: setup
 	@$(MAKE) programs $(BIN)/fake_worker $(BIN)/lying_node $(BIN)/torture $(TORTURE_LAYERS)
 	@$(BIN)/torture
 
-# A long search over a mix of sane and hostile candidates, in which nothing may grow or slow down. SOAK_DRY=1: with
+# A long search over a mix of sane and hostile candidates, in which nothing may leak or slow down. SOAK_DRY=1: with
 # scripted workers.
 SOAK_SECONDS ?= 900
 .PHONY: soak
@@ -479,7 +479,7 @@ docs/images/%.svg: docs/images/%.dot
 	@dot -Tsvg $< >$@
 	@echo "<!-- drawn from $$(sha256sum <$< | cut -d' ' -f1) -->" >>$@
 
-# Makes the pictures of reports in docs/images, from a replayed search.
+# Makes the pictures of reports in docs/images from a replayed search.
 .PHONY: screenshots
 screenshots: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
@@ -526,8 +526,8 @@ circles: setup
 	@$(MAKE) programs
 	@BUILD=$(BUILD) sh tests/circles.sh
 
-# clang-tidy (14) and cppcheck (2.10) over the C files, with the options with which they are compiled. DEEP=1: follows
-# every path.
+# Runs clang-tidy (14) and cppcheck (2.10) on the C files, with each file's compiler options. DEEP=1: follows every
+# path.
 .PHONY: lint
 lint: setup
 	@mkdir -p out/lint

@@ -13,7 +13,7 @@ jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 limits='-Xclang -analyzer-config -Xclang mode=shallow,max-nodes=4000'
 [ -z "${DEEP:-}" ] || limits=
 
-# options FILE: the options with which make compiles it, or the driver's if make does not compile it separately.
+# options FILE: the options that make passes to its compiler, or the driver's if make does not compile it separately.
 options() {
     local found
     found=$(awk -F '\t' -v file="$1" '$1 == file {print $2; exit}' "$commands")

@@ -345,7 +345,7 @@ static int compare_gemm(int tile_col, int block_k)
     double conflicts = counter(store, "bank_conflicts_load", config);
     bad += tile_col == 8
                ? !(conflicts > 3e7)
-               : !(conflicts < 3e4); // two-way in every load, or none; the rest are loads that collide with copies
+               : !(conflicts < 3e4); // two-way in every load, or none; other conflicts are between loads and copies
     store_close(store);
     return bad;
 }

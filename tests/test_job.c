@@ -108,7 +108,7 @@ TEST(a_scalar_behind_many_others_is_found)
     sound_load();
 }
 
-// Each size of a shape counts as a whole, whatever operators are in it.
+// Each size of a shape is one factor of the product, whatever operators it contains.
 TEST(sizes_of_a_shape_are_multiplied_as_wholes)
 {
     static const struct {

@@ -367,7 +367,7 @@ TEST(the_shipped_space_is_whole)
     assert_int_equal(space_size(r->space), r->trial_count);
     assert_true(r->metric_count >= 10);
     assert_int_equal(r->baseline_count, 2);
-    // The counters with TILE_COL_SIZE 8 show the bank conflicts, which 4 does not have.
+    // The counters show bank conflicts with TILE_COL_SIZE 8, and none with 4.
     double conflicts[2] = {0, 0};
     size_t counts[2] = {0, 0}, metric = 0;
     while (metric < r->metric_count && strcmp(r->metrics[metric].key, "bank_conflicts_load")) metric++;

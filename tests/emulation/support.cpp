@@ -141,7 +141,7 @@ void check_guards()
     launch(2, 2, 2, [] { support_guards(regions, to, guards, &found); });
 }
 
-// Written by one call and checked by another; every changed byte is counted, also before the data.
+// One call writes guards, another checks them. Every changed byte is counted, including bytes before the data.
 void guards_are_written_and_checked()
 {
     const u64 data = (u64)slots[0].bytes + 1024;

@@ -34,8 +34,8 @@ static bool struck(int status)
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
-// Every second driver is killed in the middle of an operation on a file of its run, the others at any moment. Only one
-// worker is killed before that, because a candidate that ends two workers is blamed.
+// About half of the drivers are killed in the middle of an operation on a file of the run, the others at any moment.
+// Only one worker is killed before that, because a candidate that ends two workers is blamed.
 void attack_kill(struct scene *s)
 {
     for (int kills = 0; kills < KILLS_IN_A_SCENE && !*s->failure;) {
