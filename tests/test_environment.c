@@ -1,5 +1,5 @@
-// The settings on which results depend: every setting of a job has a line in the table, and keys follow the lines that
-// matter.
+// The settings on which results depend: the table has a line for every setting of a job, and keys depend on the lines
+// that matter.
 #include "tests/e2e.h"
 
 #include <glob.h>

@@ -288,7 +288,7 @@ TEST(a_candidate_that_fails_in_a_later_process_is_out)
     assert_contains(r.out, "is out of the final: wrong: scripted", "X=7,MODE=good");
 }
 
-// X = 7 is faster, but has 4.5 times the library's error; the other one has twice that error.
+// X = 7 is faster, but has 4.5 times the library's error; the other one has twice the library's error.
 TEST(a_candidate_that_is_less_exact_than_the_job_allows_does_not_win)
 {
     static const struct {
@@ -324,7 +324,7 @@ TEST(who_is_answered_without_times_cannot_win)
     assert_contains(e2e_passed(tune_modes(folder, "7", "\"final_no_times\", \"good\"")).out, "X=7,MODE=good");
 }
 
-// X=7 is the fastest by 1%, except in one process, in which it takes 10% longer.
+// X=7 is the fastest by 1%, but in one process it takes 10% longer.
 TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
 {
     char *folder = e2e_folder("two_times");

@@ -227,7 +227,7 @@ static char *repeated(const char *before, int count, const char *each, const cha
     return all.text;
 }
 
-// Limits on the size of a job: the maximum is accepted, one more is refused with its line.
+// Limits on the size of a job: the maximum is accepted. One more is refused, and its line is named.
 TEST(what_there_is_too_much_of_is_refused_by_name)
 {
     static const char argument[] = "{ buffer = \"b%d\"; type = \"f32\"; shape = [1]; direction = \"out\"; }";

@@ -168,7 +168,7 @@ TEST(old_spellings_mean_what_todays_mean_and_are_rewritten)
     compare(stage_spellings, sizeof stage_spellings / sizeof *stage_spellings);
 }
 
-// Jobs in configs/, each with its old spelling.
+// Jobs in configs/, and their old spellings.
 TEST(shipped_jobs_in_their_earlier_form_have_the_same_results)
 {
     static const char today_search[] = "\nstrategy = \"exhaustive\";",

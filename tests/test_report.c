@@ -1,5 +1,5 @@
-// The report's document, from stores made here: runs, steps, parameters, failures and finals, also for stores that
-// contain next to nothing.
+// The report's document, from stores made here: runs, steps, parameters, failures and finals. Some stores contain next
+// to nothing.
 #include <unistd.h>
 
 #include <math.h>

@@ -242,7 +242,7 @@ void nan_and_signs()
     mode = PREVIOUS_NONE;
 }
 
-// For unsigned numbers, the lowest one is 0, also in a guard.
+// The lowest unsigned number is 0, even in a guard.
 void low_numbers_without_a_sign_are_zero()
 {
     const content c = {3, 0, u32s, {0, 0, 0, 0}};
