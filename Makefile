@@ -300,7 +300,7 @@ test-programs: programs $(TESTS) $(TEST_HELPERS) $(BIN)/reference_library.so
 # Test programs that run compilers for a minute each. They have their own target; the longest come first.
 COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_emulated_mma test_examples test_builds test_own_kernels \
   test_compile test_nvcc_job test_deb)
-# Test programs that make whole runs for half a minute each also have their own target.
+# Test programs that make whole runs and take half a minute each also have their own target.
 RUN_TESTS := $(addprefix $(BIN)/,test_faults test_job_set_tune test_watch test_pool_faults)
 # Programs that wait for deadlines, compile templates or search for many seconds: started first, and left out of
 # test-fast.
@@ -348,7 +348,7 @@ test-fast: setup layers
 	@BIN=$(BIN) bash tests/run.sh $(FAST_TESTS)
 
 # Rewrites tests/golden from the commands' output, and adds new rows of the program's tables to lists and documents.
-# Read the difference before committing it.
+# Review the difference before committing it.
 GOLDEN_TESTS := $(addprefix $(BIN)/,test_golden test_messages test_views test_options test_job_settings)
 .PHONY: golden
 golden: setup
@@ -507,8 +507,8 @@ structure:
 prose:
 	@sh tests/prose.sh long
 
-# Measures all rows of the tables on a GPU, with one seed each in about 12 minutes. The same command at the same commit
-# resumes, and then measures the other seeds.
+# Measures all rows of the tables on a GPU, with one seed each in about 12 minutes. Repeated at the same commit, the
+# command resumes, and then measures the other seeds.
 .PHONY: benchmarks-gpu
 benchmarks-gpu: all
 	@OUT=out/benchmarks/$(COMMIT) BIN=$(BIN) DEADLINE=$(or $(DEADLINE),720) bash tests/measure/benchmarks.sh || \

@@ -77,14 +77,14 @@ static const struct {
     {"compare_json", "compare job.cfg --store job.db --format json", 0, NULL, NULL},
     {"compare_csv", "compare job.cfg --store job.db --format csv", 0, NULL, NULL},
     {"report_json", "report job.cfg --store job.db --format json", 0, report_blots, NULL},
-    // Everywhere that unverified results are shown.
+    // Every output that shows unverified results.
     {"unverified",
      "check unverified.cfg && $BIN/sweetspot tune unverified.cfg --device replay:space.json --store unverified.db 2>&1 "
      "| grep VERIFIED; for command in status 'compare --fail-below 1' 'report -f json' 'header -o -'; do "
      "$BIN/sweetspot ${command%% *} unverified.cfg --store unverified.db $(echo \"$command \" | cut -d' ' -f2-) 2>&1 | "
      "grep -i 'not verified'; done",
      0, NULL, NULL},
-    // With the scripted GPU, which has errors, rounds and ceilings.
+    // With the scripted GPU, which reports errors, rounds and ceilings.
     {"tune_measured", "tune measured.cfg --store measured.db --quiet --workers 1", 0, NULL, NULL},
     {"compare_measured_table", "compare measured.cfg --store measured.db", 0, NULL, NULL},
     {"compare_measured_json", "compare measured.cfg --store measured.db --format json", 0, NULL, NULL},

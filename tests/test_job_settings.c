@@ -19,7 +19,7 @@ static char *page, *folder;
 struct piece {
     const char *at; // in the text
     char place[256];
-    size_t opened[16], depth; // lengths of the places around
+    size_t opened[16], depth; // lengths of the enclosing places
 };
 
 static size_t name_length(const char *c)

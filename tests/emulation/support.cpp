@@ -252,7 +252,7 @@ void low_numbers_without_a_sign_are_zero()
            "not random", 0);
 }
 
-// No element is correct, but all are nearly so, and those of a padded output are in their places.
+// No element is exactly correct, but all are close, and those of a padded output are in their places.
 void disturbed_elements_are_wrong_and_close()
 {
     static u64 key;
