@@ -145,7 +145,7 @@ TEST(the_tables_are_what_the_files_say)
     if (r.status) fail_msg("run `make benchmarks`: %s%s", r.out, r.err);
 }
 
-// Changes one figure in a copy of the documents: first in a file, then in both tables that have it.
+// Changes one figure in a copy of the documents: first in a file, then in both tables that contain it.
 TEST(a_changed_figure_is_noticed)
 {
     skip_without_jq();

@@ -230,7 +230,7 @@ TEST(no_golden_file_is_left_over)
         char name[256];
         size_t length = strlen(e->d_name);
         if (length < 4 || strcmp(e->d_name + length - 4, ".txt") != 0) continue;
-        if (!strncmp(e->d_name, "messages-", 9)) continue; // test_messages has these
+        if (!strncmp(e->d_name, "messages-", 9)) continue; // test_messages covers these
         snprintf(name, sizeof name, "%.*s", (int)(length - 4), e->d_name);
         if (!strcmp(name, "help") || (!strncmp(name, "help_", 5) && command_find(commands, name + 5))) continue;
         if (!is_case(name)) fail_msg("tests/golden/%s belongs to no case", e->d_name);

@@ -167,7 +167,7 @@ static const struct {
     {KERNEL("template = \"x.cu\"; entry = \"x\"; defines = { D = \"1\\n\"; };"),
      "the value of macro 'D' has a line break"},
     {1, "name = \"-t\";", 1, "not begin with '-'"},
-    // Constants, textures and surfaces; tests/job_mistakes.txt has the other mistakes with these.
+    // Constants, textures and surfaces. The other mistakes with these are in tests/job_mistakes.txt.
     {CONSTANTS("\"coef\""), "a constant must be a group { name = \"coef\";"},
     {CONSTANTS("{ type = \"f32\"; }"), "a constant lacks 'name'"},
     {CONSTANTS("{ name = \"coef\"; }"), "constant 'coef' needs 'type'"},
