@@ -57,7 +57,7 @@ GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
 # The agent of a node. The driver exchanges messages with it, and links all of it except its main file.
 NODE_SOURCES := $(wildcard tuner/node/*.c)
-# Only in the driver. It contains the commit, so that after a new commit only this file is compiled and linked.
+# Linked only into the driver. It contains the commit, so that after a new commit only this file is compiled.
 MAIN_SOURCES := tuner/cli/main.c
 DRIVER_FOLDERS := job init pool setup policy run final watch explain simulate store recorded header report check
 REPLAY_SOURCES := tuner/simulate/main_replay.c
@@ -300,7 +300,7 @@ test-programs: programs $(TESTS) $(TEST_HELPERS) $(BIN)/reference_library.so
 # Test programs that run compilers for a minute each. They have their own target; the longest come first.
 COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_emulated_mma test_examples test_builds test_own_kernels \
   test_compile test_nvcc_job test_deb)
-# Test programs that make whole runs for half a minute each also have their own target.
+# Test programs that make whole runs and take half a minute each also have their own target.
 RUN_TESTS := $(addprefix $(BIN)/,test_faults test_job_set_tune test_watch test_pool_faults)
 # Programs that wait for deadlines, compile templates or search for many seconds: started first, and left out of
 # test-fast.
@@ -348,7 +348,7 @@ test-fast: setup layers
 	@BIN=$(BIN) bash tests/run.sh $(FAST_TESTS)
 
 # Rewrites tests/golden from the commands' output, and adds new rows of the program's tables to lists and documents.
-# Read the difference before committing it.
+# Review the difference before committing it.
 GOLDEN_TESTS := $(addprefix $(BIN)/,test_golden test_messages test_views test_options test_job_settings)
 .PHONY: golden
 golden: setup
@@ -374,8 +374,8 @@ test-mutants: setup
 test-mutants-gpu: setup
 	@bash tests/mutants_gpu.sh $(MUTANTS)
 
-# The tests under AddressSanitizer and UndefinedBehaviorSanitizer, except those that search for long, mostly run a
-# compiler or need a GPU.
+# The tests under AddressSanitizer and UndefinedBehaviorSanitizer, except those that search for a long time, mostly run
+# a compiler, or need a GPU.
 SANITIZED := $(filter-out $(GPU_TESTS) $(addprefix $(BIN)/,test_final_statistics test_strategies test_replay_run \
   test_prior),$(RUN_TESTS) $(ALL_TESTS))
 # leaks.txt lists leaks of libraries. Stacks are shallow and the quarantine is small because SQLite and jansson allocate
@@ -436,7 +436,7 @@ torture: setup
 	@$(MAKE) programs $(BIN)/fake_worker $(BIN)/lying_node $(BIN)/torture $(TORTURE_LAYERS)
 	@$(BIN)/torture
 
-# A long search over a mix of sane and hostile candidates, in which nothing may grow or slow down. SOAK_DRY=1: with
+# A long search over a mix of sane and hostile candidates, in which nothing may leak or slow down. SOAK_DRY=1: with
 # scripted workers.
 SOAK_SECONDS ?= 900
 .PHONY: soak
@@ -479,7 +479,7 @@ docs/images/%.svg: docs/images/%.dot
 	@dot -Tsvg $< >$@
 	@echo "<!-- drawn from $$(sha256sum <$< | cut -d' ' -f1) -->" >>$@
 
-# Makes the pictures of reports in docs/images, from a replayed search.
+# Makes the pictures of reports in docs/images from a replayed search.
 .PHONY: screenshots
 screenshots: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
@@ -507,8 +507,8 @@ structure:
 prose:
 	@sh tests/prose.sh long
 
-# Measures all rows of the tables on a GPU, with one seed each in about 12 minutes. The same command at the same commit
-# resumes, and then measures the other seeds.
+# Measures all rows of the tables on a GPU, with one seed each in about 12 minutes. Repeated at the same commit, the
+# command resumes, and then measures the other seeds.
 .PHONY: benchmarks-gpu
 benchmarks-gpu: all
 	@OUT=out/benchmarks/$(COMMIT) BIN=$(BIN) DEADLINE=$(or $(DEADLINE),720) bash tests/measure/benchmarks.sh || \
@@ -526,8 +526,8 @@ circles: setup
 	@$(MAKE) programs
 	@BUILD=$(BUILD) sh tests/circles.sh
 
-# clang-tidy (14) and cppcheck (2.10) over the C files, with the options with which they are compiled. DEEP=1: follows
-# every path.
+# Runs clang-tidy (14) and cppcheck (2.10) on the C files, with each file's compiler options. DEEP=1: follows every
+# path.
 .PHONY: lint
 lint: setup
 	@mkdir -p out/lint

@@ -66,7 +66,7 @@ static int spaces(void)
     return wrong != 0;
 }
 
-// Smooth in every parameter, with a pseudo-random ripple of a few percent; one in ten fails.
+// Smooth in every parameter, with a pseudo-random ripple of a few percent; one configuration in ten fails.
 static struct observation landscape(const struct space *space, const uint16_t *config)
 {
     double time = 1e-3;
@@ -84,7 +84,7 @@ static struct observation landscape(const struct space *space, const uint16_t *c
     return o;
 }
 
-// Results of another device: random configurations, their times changed a little.
+// Results of another device: random configurations with slightly changed times.
 static struct prior *make_prior(const struct space *space, uint64_t seed)
 {
     enum { ROWS = 3000 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Follows CONTRIBUTING.md step by step in a copy of the tree. The words after a fence tell what to do:
+# Follows CONTRIBUTING.md step by step in a copy of the tree. The words after a fence say what to do:
 #
 #     LANGUAGE FILE               a new file
 #     LANGUAGE FILE after TEXT    lines that go into a file, after the one line that contains TEXT

@@ -38,7 +38,7 @@ static void axpy(void **args, const char *fault)
     if (HAS("input")) x[n / 2] = 0;
 }
 
-// Reduces n numbers. The last of four blocks, which a module variable counts, adds the blocks' results.
+// Reduces n numbers. A module variable counts blocks, and the last of the four adds up the results of all.
 static void reduce(void **args, const char *fault, bool squares)
 {
     const float *x = FLOATS(0);
@@ -172,7 +172,7 @@ static void rows(void **args, const char *fault)
     if (HAS("writes")) list[p->rows] = p->y;
 }
 
-// A stage that makes a table, t = 2 * x, and a kernel that adds it to y, which another stage has cleared.
+// One stage makes a table, t = 2 * x, another stage clears y, and the kernel adds the table to y.
 static void table(void **args, const char *fault)
 {
     const float *x = FLOATS(0);

@@ -1,5 +1,5 @@
-// A cublasLt for emulated_gpu.c. Each request for heuristics appends a line to the file $FAKE_CUBLAS. It multiplies
-// row-major square matrices of floats. Its 32 algorithms differ in their times, and some are special.
+// A cublasLt for emulated_gpu.c. Each request for heuristics appends a line to the file $FAKE_CUBLAS. The library
+// multiplies row-major square matrices of floats. Its 32 algorithms differ in their times, and some are special.
 #pragma once
 
 #include <cublasLt.h>
@@ -14,7 +14,7 @@ enum {
     FAKE_UNFIT = 11,    // must not be used
     FAKE_FAILS = 13,    // does not run
     FAKE_AGAIN = 21,    // is the same as FAKE_FIRST
-    FAKE_FAST_RUNS = 12 // the number of fast runs of FAKE_FADES: its first runs, and rounds that do not count
+    FAKE_FAST_RUNS = 12 // fast runs of FAKE_FADES: its first ones, including rounds that do not count
 };
 
 static double fake_seconds_of(uint64_t algorithm)

@@ -42,8 +42,8 @@ static inline void spoil(const json_t *object, bool in_final, json_t *problems)
     }
 }
 
-// $FAKE_FAULT is "op:kind:N": the fault in the first N requests with this op, over all workers ("start": when a worker
-// starts). They are counted in the file $FAKE_LOG.faults.
+// $FAKE_FAULT is "op:kind:N": the first N requests with this op, over all workers, have this fault ("start": when a
+// worker starts). They are counted in the file $FAKE_LOG.faults.
 static inline void suffer(const char *op)
 {
     char wanted[32], kind[32], path[4096];

@@ -74,8 +74,8 @@ static void wait_for_file(const char *op)
 }
 
 // Compiles a helper, which comes before any candidate: "support", "ceilings" or "reference". If $FAKE_HELPERS is set,
-// it is logged with its macros, and the compilation takes until that many helpers are logged, or ten seconds ("alone").
-// $FAKE_HELPER_CRASH and $FAKE_HELPER_ERROR name helpers that crash and fail. NULL: it was compiled.
+// it is logged with its macros, and the compilation lasts until that many helpers are logged, or for ten seconds
+// ("alone"). $FAKE_HELPER_CRASH and $FAKE_HELPER_ERROR name helpers that crash and fail. NULL: it was compiled.
 static json_t *compile_helper(const json_t *request)
 {
     const json_t *defines = json_object_get(request, "defines");
@@ -161,7 +161,7 @@ static json_t *compile(const json_t *request)
                      "seconds", 0.001, "warnings", "entries", entries, "compiler", nvcc ? "nvcc 13.1.2" : NULL);
 }
 
-// For the metric set `full`: the metrics named in addition, which have values too.
+// The metrics that a request names after the metric set `full`. They have values too.
 static json_t *named;
 
 // The number of additional metrics, metric_0 and so on, which have the values 0, 1, ...
@@ -236,7 +236,7 @@ static json_t *job(const json_t *request)
         json_array_append_new(metrics, json_string(name));
     }
     note_seed(request);
-    if (getenv("FAKE_LOG_REST")) { // the requested rest of the device
+    if (getenv("FAKE_LOG_REST")) { // how long the device is to rest
         char text[32];
         snprintf(text, sizeof text, "rest %g", json_get_number(json_object_get(request, "measure"), "rest", -1));
         note_text(text);
@@ -292,7 +292,7 @@ static json_t *trial(const json_t *request)
     if (getenv("FAKE_NEEDS_CUBIN") && access(cubin, R_OK)) // the path must exist on this node
         return json_pack("{s:s, s:s}", "status", "launch_error", "reason", cubin);
     note(request);
-    if (getenv("FAKE_LOG_BEST")) { // the best times so far, which make a candidate slow
+    if (getenv("FAKE_LOG_BEST")) { // the best times so far, which decide whether a candidate is slow
         autofree char *best = json_dumps(json_object_get(request, "best"), JSON_COMPACT | JSON_REAL_PRECISION(3));
         note_text(best);
     }
@@ -396,8 +396,8 @@ static json_t *final_problems(const json_t *candidate, size_t rounds, double fac
     return problems;
 }
 
-// With $FAKE_ENERGY the device counts energy. A candidate uses 300 W times its time, divided by 1 + X; mode no_energy
-// has no energy. "none": there is a counter, but it cannot be read.
+// With $FAKE_ENERGY the device counts energy. A candidate's energy is 300 W * time / (1 + X). With $FAKE_ENERGY=none,
+// or for a candidate in mode no_energy, there is a counter, but it cannot be read.
 static void add_energy(const json_t *candidate, json_t *problems)
 {
     json_array_each(problems, i, problem) {
@@ -426,8 +426,8 @@ static bool is_nvcc(const json_t *candidate)
     return !strcmp(json_get_string(candidate, "binary", ""), "nvcc");
 }
 
-// $FAKE_FINAL, such as "0.2 0.05", has the seconds for the proof of a candidate and for a round. Returns the number of
-// rounds that the time allows.
+// $FAKE_FINAL, such as "0.2 0.05", gives the seconds that the proof of a candidate and a round take. Returns the number
+// of rounds that the time allows.
 static size_t take_time(const json_t *request, size_t rounds)
 {
     double proof, round, seconds = json_get_number(request, "seconds", 0);

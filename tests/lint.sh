@@ -2,10 +2,10 @@
 # Runs clang-tidy file by file, and cppcheck over all C files, with the checks in .clang-tidy and tests/lint. Ends with
 # "N passed, N failed, N skipped": clang-tidy counts one per file, cppcheck one in total. A missing tool is skipped.
 #
-# Usage: COMMANDS=FILE tests/lint.sh [C-FILE...], or `make lint`. COMMANDS: a file whose lines have a C file, a tab, and
-# the compiler's options. DEEP=1 lets clang's analyzer follow every path (ten times as long). JOBS: files at once.
-# A clean file is not checked again until the file, a header that it includes, its options or the checks change.
-# out/lint keeps the hashes, unless LINT_ONCE is set.
+# Usage: COMMANDS=FILE tests/lint.sh [C-FILE...], or `make lint`. COMMANDS: a file; each line is a C file, a tab, and
+# the compiler's options. DEEP=1 lets clang's analyzer follow every path (ten times as long). JOBS: files at once. A
+# clean file is not checked again until the file, a header that it includes, its options or the checks change. out/lint
+# keeps the hashes, unless LINT_ONCE is set.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 commands=${COMMANDS:?} kept=out/lint/${DEEP:+deep-}tidy
@@ -13,7 +13,7 @@ jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 limits='-Xclang -analyzer-config -Xclang mode=shallow,max-nodes=4000'
 [ -z "${DEEP:-}" ] || limits=
 
-# options FILE: the options with which make compiles it, or the driver's if make does not compile it separately.
+# options FILE: the options that make passes to its compiler, or the driver's if make does not compile it separately.
 options() {
     local found
     found=$(awk -F '\t' -v file="$1" '$1 == file {print $2; exit}' "$commands")
@@ -74,7 +74,7 @@ files=$*
 [ -n "$files" ] || files=$(find tuner search kernels tests -name '*.c' -not -path 'tests/launch/*' | sort)
 count=$(echo "$files" | wc -w) passed=0 failed=0 skipped=0
 
-# Other versions have other findings.
+# Other versions report other findings.
 if clang-tidy --version 2>/dev/null | grep -q 'version 14\.' && command -v clang >/dev/null; then
     # shellcheck disable=SC2086
     printf '%s\n' $files | DEEP=${DEEP:-} xargs -P "$jobs" -n 12 bash tests/lint.sh --some

@@ -3,9 +3,9 @@
 # mutant whose tests pass has survived, and needs a better test. Ends with "N caught, N survived"; exit status 1 when
 # one survived, does not apply or does not build.
 #
-# Usage: tests/mutants.sh [NAME...]
-# A patch begins with the line "tests: PROGRAM..." (test programs that must notice it; "all": every one that needs no
-# GPU) and a sentence about what it breaks. JOBS: number of mutants at once (default: the number of cores).
+# Usage: tests/mutants.sh [NAME...] A patch begins with the line "tests: PROGRAM..." (test programs that must detect it;
+# "all": every one that needs no GPU) and a sentence about what it breaks. JOBS: number of mutants at once (default: the
+# number of cores).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD work=out/mutants
@@ -51,7 +51,7 @@ try() {
     else
         echo "caught: $(grep -m1 '^\[  FAILED  \] [a-z]' test.log | cut -c14- || true)"
     fi
-    cp original "$file" # has the present time, so it is built again
+    cp original "$file" # gets the current time, so it is built again
     rm -f "$file.rej" "$file.orig"
 }
 

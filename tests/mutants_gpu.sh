@@ -47,7 +47,7 @@ build() {
         cp out/bin/sweetspot* out/bin/test_gpu_hostile "$to"
     fi
     for file in $files; do
-        cp "$file.kept" "$file" # has the present time, so it is built again
+        cp "$file.kept" "$file" # gets the current time, so it is built again
         rm -f "$file.kept" "$file.rej" "$file.orig"
     done
 }

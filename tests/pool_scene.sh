@@ -27,7 +27,7 @@ stop() {
     wait 2>/dev/null
     rm -rf "$at"
 }
-# Four ports in a row that no program listens on, below those that the system hands out. Prints the first.
+# Finds four consecutive ports that no program listens on, below those that the system assigns. Prints the first.
 free_ports() {
     local first at
     for _ in $(seq 100); do

@@ -33,7 +33,7 @@ static inline void scripted_write(const char *folder, const struct scripted_job 
 // SCRIPTED_JOB(folder, .parameters = "..", .more = "..");
 #define SCRIPTED_JOB(folder, ...) scripted_write(folder, &(struct scripted_job){__VA_ARGS__})
 
-// Tunes job.cfg with the store job.db. The folder is the working directory. `before` has environment variables, "A=1
+// Tunes job.cfg with the store job.db. The folder is the working directory. `before` sets environment variables, "A=1
 // B=2".
 static inline struct e2e_result scripted_tune(const char *folder, const char *before, const char *options)
 {

@@ -34,7 +34,7 @@ static bool compare(enum expr_op op, __int128 a, __int128 b)
     return results[op - OP_LESS];
 }
 
-// The value of a strict operation that has one.
+// The value of a strict operation that is defined.
 static __int128 expected(enum expr_op op, __int128 a, __int128 b)
 {
     static const __int128 one = 1;

@@ -99,7 +99,7 @@ TEST(every_figure_names_machine_commit_and_command)
     globfree(&found);
 }
 
-// Each experiment is listed in their README, which names the machine, and states the command that made its figures.
+// The README of the experiments names the machine and lists every experiment. Each states the command for its figures.
 TEST(every_experiment_is_listed_and_names_machine_and_command)
 {
     glob_t found;
@@ -145,7 +145,7 @@ TEST(the_tables_are_what_the_files_say)
     if (r.status) fail_msg("run `make benchmarks`: %s%s", r.out, r.err);
 }
 
-// Changes one figure in a copy of the documents: first in a file, then in both tables that have it.
+// Changes one figure in a copy of the documents: first in a file, then in both tables that contain it.
 TEST(a_changed_figure_is_noticed)
 {
     skip_without_jq();

@@ -217,7 +217,7 @@ TEST(launches_begin_with_every_content_and_mostly_with_nan_or_random_bits)
     buffers_release(&s);
 }
 
-// Such as counters left by a launch with another grid.
+// For example, counters left by a launch with another grid.
 TEST(scratch_of_integers_begins_with_small_ones)
 {
     static const char *const types[] = {"u8", "i32", "u64"};

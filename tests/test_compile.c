@@ -1,4 +1,4 @@
-// The compiler (NVRTC, no GPU needed) driven by hand over its protocol, and the shipped templates for two
+// The compiler (NVRTC, no GPU needed) driven directly through its protocol, and the shipped templates for two
 // architectures.
 #include "tests/e2e.h"
 #include "tests/testing.h"

@@ -328,7 +328,7 @@ TEST_WITH(a_file_that_cannot_be_written_is_an_error, setup, teardown)
     expect(3, "Not a directory", "-o", below, "--embed");
     expect(3, "Not a directory", "--cubin", below, NULL);
     expect(3, "No space left on device", "--cubin", "/dev/full", NULL);
-    expect(3, "taken/mini-gemm.cubin': Is a directory", "--cubin", folder, NULL); // a folder has the file's path
+    expect(3, "taken/mini-gemm.cubin': Is a directory", "--cubin", folder, NULL); // a folder exists at the file's path
     expect(3, "taken_binary.c': Is a directory", "-o", header, "--embed"); // without the binary, no header either
     assert_int_equal(access(header, F_OK), -1);
     FILE *pipe = popen(test_text("ls %s | grep -c new-", job.folder), "r");
@@ -444,7 +444,7 @@ TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
     assert_int_equal(finished_program(&job, compilers[0], source, "", ""), 65);
 }
 
-// A whole run with the scripted worker: the binary that it reports to have run is kept, any other is not.
+// A whole run with the scripted worker: the binary that it reports as the one that ran is kept; any other is not.
 TEST(the_final_keeps_the_bytes_that_ran)
 {
     char *folder = e2e_folder("embed");

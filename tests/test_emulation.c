@@ -12,7 +12,7 @@ static const char *const configurations[] = {
     "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DBLOCK_K=16 -DCOLUMN_WISE=3",
     "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=8 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=4 "
     "-DDOUBLE_BUFFER=0 -DSPLIT_K=1 -DLANE_PAIRS=0 -DCOLUMN_WISE=0",
-    // Warp tiles whose rows divide into patches of four with a rest of two; copies that do not divide evenly.
+    // Warp tiles whose rows divide into patches of four with a remainder of two; copies that do not divide evenly.
     "-DBLOCK_M=72 -DBLOCK_N=64 -DWARP_M=72 -DWARP_N=64 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 "
     "-DDOUBLE_BUFFER=1 -DSPLIT_K=1",
     "-DBLOCK_M=80 -DBLOCK_N=64 -DWARP_M=80 -DWARP_N=32 -DLANE_ROWS=8 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=3 "

@@ -1,5 +1,5 @@
-// The settings on which results depend: every setting of a job has a line in the table, and keys follow the lines that
-// matter.
+// The settings on which results depend: the table has a line for every setting of a job, and keys depend on the lines
+// that matter.
 #include "tests/e2e.h"
 
 #include <glob.h>
@@ -65,7 +65,7 @@ TEST(the_key_follows_what_matters_and_nothing_else)
     json_t *facts = test_json(json_parse("{\"verify\":{\"novelty\":1}}", &err));
     assert_null(environment_text(facts, &err));
     assert_contains(err.message, "'verify.novelty'");
-    // The table gives a meaning for every name and has no name twice.
+    // The table gives a meaning for every name and contains no duplicate names.
     const struct environment_setting *settings = environment_settings;
     for (size_t i = 0; settings[i].name; i++) {
         assert_true(strlen(settings[i].meaning) > 0);
@@ -73,7 +73,7 @@ TEST(the_key_follows_what_matters_and_nothing_else)
     }
 }
 
-// Facts with only the value at a path such as "problems.0.name".
+// Facts that contain only the value at a path such as "problems.0.name".
 static json_t *facts_with(const char *path, const char *value)
 {
     char *copy = test_owned(text_copy(path));

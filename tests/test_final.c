@@ -266,7 +266,7 @@ TEST(the_loser_leaves_and_two_processes_suffice_if_they_agree)
     assert_contains(r.out, "\"rounds\": 14", "\"by_process\": []");
 }
 
-// X=9 takes 4% longer, except in a third of the rounds, in which X=7 does.
+// X=9 takes 4% longer than X=7 in two thirds of the rounds. In the other third, X=7 takes 4% longer.
 TEST(an_open_order_is_given_more_rounds_in_the_same_process)
 {
     char *folder = e2e_folder("parts"), *path = test_text("%s/log", folder);
@@ -288,7 +288,7 @@ TEST(a_candidate_that_fails_in_a_later_process_is_out)
     assert_contains(r.out, "is out of the final: wrong: scripted", "X=7,MODE=good");
 }
 
-// X = 7 is faster, but has 4.5 times the library's error; the other one has twice that error.
+// X = 7 is faster, but has 4.5 times the library's error; the other one has twice the library's error.
 TEST(a_candidate_that_is_less_exact_than_the_job_allows_does_not_win)
 {
     static const struct {
@@ -324,7 +324,7 @@ TEST(who_is_answered_without_times_cannot_win)
     assert_contains(e2e_passed(tune_modes(folder, "7", "\"final_no_times\", \"good\"")).out, "X=7,MODE=good");
 }
 
-// X=7 is the fastest by 1%, except in one process, in which it takes 10% longer.
+// X=7 is the fastest by 1%, but in one process it takes 10% longer.
 TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
 {
     char *folder = e2e_folder("two_times");
@@ -392,8 +392,8 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
     assert_contains(r.out, "winner: trial ", "final 0.0: 10 rounds, 200 candidates, pid ", ", 100 places");
 }
 
-// The best three and as many spares take part; equally fast ones all do, up to the job's limit. X=5 is 4% slower than
-// X=7. If its times spread, a job may widen the race and with it the final.
+// The best three candidates and three spares take part. All that are equally fast do, up to the job's limit. X=5 is 4%
+// slower than X=7. If its times spread, a job may widen the race and with it the final.
 TEST(candidates_that_could_still_be_the_fastest_take_part)
 {
     static const struct {
@@ -420,7 +420,7 @@ TEST(candidates_that_could_still_be_the_fastest_take_part)
     }
 }
 
-// X=7 was the fastest, but the job no longer allows it. The six equally fast ones that are left take part.
+// X=7 was the fastest, but the job no longer allows it. The remaining six, which are equally fast, take part.
 TEST(what_the_job_no_longer_allows_takes_no_place)
 {
     static const char parameters[] = "{ name = \"X\"; values = [7, 9]; }, { name = \"Y\"; range = [1, 6]; }";

@@ -85,7 +85,8 @@ TEST(a_final_with_little_time_has_fewer_processes_then_fewer_candidates)
 
 static const double allowed = SANITIZED ? 8 : 2; // s by which a run may exceed --time
 
-// They run in parallel, the longest first. A trial takes 20 ms. FAKE_FINAL has the seconds for a proof and for a round.
+// They run in parallel, the longest first. A trial takes 20 ms. FAKE_FINAL gives the seconds that a proof and a round
+// take.
 static const struct timed_run {
     const char *name;
     double seconds;          // --time
@@ -121,7 +122,7 @@ static const struct timed_run {
      .prepare = VERIFIED, .after = "echo; echo $(grep -c '^final 0.0: ' log) final began"},
     {"a_final_that_was_cut_says_so", 3, "FAKE_FINAL='0.1 0.2'", "the final had time for | of 40 rounds\n",
      .winners = 1},
-    // Both checks would take longer than the time, so neither begins, and the last line tells how to run them later.
+    // Both checks would take longer than the time left, so neither begins. The last line says how to run them later.
     {"checks_without_time_are_left_to_another_run", 3,
      FAKE_SANITIZER "FAKE_NVCC=1 SWEETSPOT_NVCC= FAKE_SANITIZER_DELAY=5 FAKE_NVCC_DELAY=5 FAKE_FINAL='0.1 0.05'",
      "nvcc's build of the winner is not timed: no time is left for it|is not run under compute-sanitizer: no time is "

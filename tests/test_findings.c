@@ -131,7 +131,7 @@ static struct tally *tally_of(struct tally *all, const char *rule)
     return all;
 }
 
-// The recorded space has the time that each proposal would have led to. The figures are printed for
+// Each proposed change leads to a configuration whose time is in the recorded space. The figures are printed for
 // docs/experiments/profiling.md and must not fall below a minimum.
 TEST(proposals_point_the_right_way_in_a_space_that_was_measured)
 {

@@ -74,7 +74,7 @@ TEST(what_is_missing_or_wrong_is_said_with_its_option)
     assert_contains(r.err, "need one CUDA source (a .cu)");
 }
 
-// A job that `check` refuses is kept, and the message has the next command.
+// A job that `check` refuses is kept, and the message names the next command.
 TEST(a_job_with_a_mistake_is_kept)
 {
     char *folder = e2e_folder("first_refused");

@@ -77,14 +77,14 @@ static const struct {
     {"compare_json", "compare job.cfg --store job.db --format json", 0, NULL, NULL},
     {"compare_csv", "compare job.cfg --store job.db --format csv", 0, NULL, NULL},
     {"report_json", "report job.cfg --store job.db --format json", 0, report_blots, NULL},
-    // Everywhere that unverified results are shown.
+    // Every output that shows unverified results.
     {"unverified",
      "check unverified.cfg && $BIN/sweetspot tune unverified.cfg --device replay:space.json --store unverified.db 2>&1 "
      "| grep VERIFIED; for command in status 'compare --fail-below 1' 'report -f json' 'header -o -'; do "
      "$BIN/sweetspot ${command%% *} unverified.cfg --store unverified.db $(echo \"$command \" | cut -d' ' -f2-) 2>&1 | "
      "grep -i 'not verified'; done",
      0, NULL, NULL},
-    // With the scripted GPU, which has errors, rounds and ceilings.
+    // With the scripted GPU, which reports errors, rounds and ceilings.
     {"tune_measured", "tune measured.cfg --store measured.db --quiet --workers 1", 0, NULL, NULL},
     {"compare_measured_table", "compare measured.cfg --store measured.db", 0, NULL, NULL},
     {"compare_measured_json", "compare measured.cfg --store measured.db --format json", 0, NULL, NULL},
@@ -230,7 +230,7 @@ TEST(no_golden_file_is_left_over)
         char name[256];
         size_t length = strlen(e->d_name);
         if (length < 4 || strcmp(e->d_name + length - 4, ".txt") != 0) continue;
-        if (!strncmp(e->d_name, "messages-", 9)) continue; // test_messages has these
+        if (!strncmp(e->d_name, "messages-", 9)) continue; // test_messages covers these
         snprintf(name, sizeof name, "%.*s", (int)(length - 4), e->d_name);
         if (!strcmp(name, "help") || (!strncmp(name, "help_", 5) && command_find(commands, name + 5))) continue;
         if (!is_case(name)) fail_msg("tests/golden/%s belongs to no case", e->d_name);

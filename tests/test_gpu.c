@@ -193,7 +193,7 @@ GPU_TEST(the_cpu_and_cublas_agree_on_what_is_right)
                      ">$DIR/job.cfg && $BIN/sweetspot tune $DIR/job.cfg --store $DIR/c.db -q --no-counters -n 8");
 }
 
-// Drives the worker by hand, with support kernels for f32 only.
+// Drives the worker directly, with support kernels for f32 only.
 GPU_TEST(a_worker_that_was_given_too_few_kernels_says_which_are_missing)
 {
     static const struct {
@@ -345,7 +345,7 @@ static int compare_gemm(int tile_col, int block_k)
     double conflicts = counter(store, "bank_conflicts_load", config);
     bad += tile_col == 8
                ? !(conflicts > 3e7)
-               : !(conflicts < 3e4); // two-way in every load, or none; the rest are loads that collide with copies
+               : !(conflicts < 3e4); // two-way in every load, or none; other conflicts are between loads and copies
     store_close(store);
     return bad;
 }

@@ -2,7 +2,7 @@
 // misuse these objects are caught.
 #include "tests/gpu.h"
 
-// Tunes a job with the kernel `x` and the reference `right`. `job` has constants, arguments and more settings.
+// Tunes a job with the kernel `x` and the reference `right`. `job` contains constants, arguments and more settings.
 static struct e2e_result tune(const char *job, const char *source, const char *options)
 {
     char *folder = e2e_folder("gpu_constants");

@@ -1,6 +1,6 @@
 // The final on a GPU: rounds in parts, between which the worker keeps its modules and graphs; which candidates leave,
 // which of a library's algorithms take part, and how much time a whole command takes. tests/measure/final_statistics.sh
-// has the statistics.
+// measures the statistics.
 #include "tests/gpu.h"
 #include "tests/testing.h"
 
@@ -52,8 +52,8 @@ GPU_TEST(a_slower_kernel_leaves_the_final)
     assert_contains(out, "leaves the final after ", ", fastest\n  LENGTH=4000");
 }
 
-// The kernels take a few microseconds and are timed in graphs. Their order is open or a tie, so more rounds follow in
-// the same process. None is "slow", although a single launch takes several times as long as one in a graph.
+// The kernels take a few microseconds and are timed in graphs. Their order is undecided or a tie, so more rounds follow
+// in the same process. None is "slow", although a single launch takes several times as long as one in a graph.
 GPU_TEST(short_kernels_that_are_the_same_tie)
 {
     char *out =
@@ -93,7 +93,7 @@ GPU_TEST(the_three_fastest_algorithms_of_cublaslt_are_compared)
                                 " in 10 rounds");
             }
         if (!(time[0] > 0 && time[0] < 1.1 * time[2])) fail_msg("%g and %g s", time[0], time[2]);
-        for (int place = 0; place < 3; place++) // up to the place
+        for (int place = 0; place < 3; place++) // the text before the place
             assert_false(strncmp(detail[place], detail[(place + 1) % 3], strcspn(detail[place], ";")) == 0);
     }
 }

@@ -1,5 +1,5 @@
-// Drawn sizes on a GPU: kernels that are correct only on the problems that the job names, each the only candidate of a
-// job.
+// Drawn sizes on a GPU: kernels that are correct only on the problems that the job names. Each is the only candidate of
+// a job.
 #include "tests/gpu.h"
 
 static const char source[] = "extern \"C\" __global__ void k(int n, const float *x, float *y)\n{\n"

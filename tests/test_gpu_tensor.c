@@ -2,13 +2,13 @@
 // test_gpu_gemm.c.
 #include "tests/gpu_products.h"
 
-// Only for jobs with gemm_wgmma.
+// A sed script for jobs with gemm_wgmma.
 #define IN_TF32                                                                                                     \
     "s/INPUT = \"bf16\"; OUTPUT = \"bf16\"; BYTES = 2; BYTES_C = 2/INPUT = \"tf32\"; OUTPUT = \"f32\"; BYTES = 4; " \
     "BYTES_C = 4/; s/BLOCK_K = 64/BLOCK_K = 32/; "                                                                  \
     "s/type = \"bf16\"/type = \"f32\"/; s/compute = \"full\"/compute = \"tf32\"/"
 
-// Only for mma_cases.cfg.
+// A sed script for mma_cases.cfg.
 #define MMA_TF32                                                                                                      \
     "s/INPUT = \"bf16\"; OUTPUT = \"bf16\"/INPUT = \"tf32\"; OUTPUT = \"f32\"/; s/type = \"bf16\"/type = \"f32\"/; "  \
     "s/\\(BLOCK_K\".*values = \\).32, 64./\\1[16, 32]/; s/SIZE = 2; BYTES_C = 2/SIZE = 4; BYTES_C = 4/; s/operation " \
@@ -21,7 +21,7 @@
     "= 4/; "                                                                                                           \
     "s/\\(BLOCK_K\".*values = \\).32, 64./\\1[64, 128]/"
 
-// For TMA's stores, the rows of C must be multiples of 16 bytes, also with drawn sizes.
+// For TMA's stores, the rows of C must be multiples of 16 bytes, even for drawn sizes.
 #define TRANSPOSED                                                                                                    \
     "s/TRANSPOSE_C = 0/TRANSPOSE_C = 1/; s/shape = . \"ROWS\", \"COLS\" .; ld = \"round_up(COLS, 8) + 8\"/shape = [ " \
     "\"COLS\", \"ROWS\" ]; ld = \"round_up(ROWS, 8) + 8\"/; "                                                         \

@@ -172,8 +172,8 @@ static void change_job(const char *old, const char *new)
     finished_write(job.job, test_text("%s%s%s", text, new, at + strlen(old)));
 }
 
-// The header has what a build of the template needs: with its options, nvcc compiles the entry and warns about another
-// architecture.
+// The header contains everything that a build of the template needs: with its options, nvcc compiles the entry and
+// warns about another architecture.
 TEST_WITH(the_header_says_how_the_template_is_built, setup, teardown)
 {
     change_job("entry = \"mini\";",

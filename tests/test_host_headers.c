@@ -1,5 +1,5 @@
 // Host headers that NVRTC lacks: stand-ins are compiled instead, can be switched off, and are part of the source's
-// hash. The toolkit's and the user's own headers come first.
+// hash. The toolkit's and the user's own headers take precedence.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 

@@ -1,5 +1,5 @@
 // `sweetspot init` on kernels like those that people publish (tests/init). Tests the draft of each job: `check` refuses
-// it only for its blanks, each with its line, and once they are filled in, `check` accepts and compiles it.
+// it only for its blanks, and names the line of each. Once they are filled in, `check` accepts and compiles it.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 

@@ -108,7 +108,7 @@ TEST(a_scalar_behind_many_others_is_found)
     sound_load();
 }
 
-// Each size of a shape counts as a whole, whatever operators are in it.
+// Each size of a shape is one factor of the product, whatever operators it contains.
 TEST(sizes_of_a_shape_are_multiplied_as_wholes)
 {
     static const struct {
@@ -225,8 +225,8 @@ TEST(the_shipped_jobs_are_sound)
     if (r.status) fail_msg("%s", r.err);
 }
 
-// The ends of the ranges come first. The sizes lie within the range, evenly distributed by their logarithm, and every
-// third problem is held back.
+// The ends of the ranges come first. The sizes lie within the range, evenly distributed on a logarithmic scale, and
+// every third problem is held back.
 TEST(problems_are_sampled_from_ranges)
 {
     sound_write(6, "problems = ( { N = [16, 65536]; M = 3; K = [1, 2]; }, { N = 1000; M = 4; K = 9; } ); objective = "

@@ -167,7 +167,7 @@ static const struct {
     {KERNEL("template = \"x.cu\"; entry = \"x\"; defines = { D = \"1\\n\"; };"),
      "the value of macro 'D' has a line break"},
     {1, "name = \"-t\";", 1, "not begin with '-'"},
-    // Constants, textures and surfaces; tests/job_mistakes.txt has the other mistakes with these.
+    // Constants, textures and surfaces. The other mistakes with these are in tests/job_mistakes.txt.
     {CONSTANTS("\"coef\""), "a constant must be a group { name = \"coef\";"},
     {CONSTANTS("{ type = \"f32\"; }"), "a constant lacks 'name'"},
     {CONSTANTS("{ name = \"coef\"; }"), "constant 'coef' needs 'type'"},
@@ -227,7 +227,7 @@ static char *repeated(const char *before, int count, const char *each, const cha
     return all.text;
 }
 
-// Limits on the size of a job: the maximum is accepted, one more is refused with its line.
+// Limits on the size of a job: the maximum is accepted. One more is refused, and its line is named.
 TEST(what_there_is_too_much_of_is_refused_by_name)
 {
     static const char argument[] = "{ buffer = \"b%d\"; type = \"f32\"; shape = [1]; direction = \"out\"; }";

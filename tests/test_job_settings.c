@@ -19,7 +19,7 @@ static char *page, *folder;
 struct piece {
     const char *at; // in the text
     char place[256];
-    size_t opened[16], depth; // lengths of the places around
+    size_t opened[16], depth; // lengths of the enclosing places
 };
 
 static size_t name_length(const char *c)
@@ -138,7 +138,7 @@ static char *whole_job(const char **end)
     return example_after(page, end);
 }
 
-// The first example after the whole job that has the setting.
+// The first example after the whole job that contains the setting.
 static char *example_of(const char *path)
 {
     const char *at;
@@ -180,7 +180,7 @@ static char *row_start(const struct job_setting *s)
     return test_text("\n| `%s` |", s->path);
 }
 
-// Writes the rows as the table has them. A new row follows that of the previous setting.
+// Writes the rows as the table gives them. A new row follows that of the previous setting.
 static void write_rows(void)
 {
     size_t count;

@@ -1,4 +1,4 @@
-// sweetspot judge with a scripted worker: verdicts, exit statuses, the document. tests/test_gpu_judge.c has real
+// sweetspot judge with a scripted worker: verdicts, exit statuses, the document. tests/test_gpu_judge.c uses real
 // kernels.
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"

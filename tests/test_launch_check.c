@@ -9,8 +9,8 @@
 #include "tuner/base/text.h"
 #include "tuner/setup/launch_check.h"
 
-// tests/occupancy_h200.txt.gz has cuOccupancyMaxActiveBlocksPerMultiprocessor for blocks of 1 to 1,024 threads with 24
-// to 254 registers and 0 to 232,448 bytes of shared memory.
+// tests/occupancy_h200.txt.gz lists the results of cuOccupancyMaxActiveBlocksPerMultiprocessor for blocks of 1 to 1,024
+// threads with 24 to 254 registers and 0 to 232,448 bytes of shared memory.
 TEST(blocks_an_sm_are_the_drivers_on_an_h200)
 {
     struct error err = {""};

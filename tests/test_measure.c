@@ -204,8 +204,8 @@ TEST(a_clear_loser_is_not_measured_to_the_end)
     assert_true(rival.count > 7);
 }
 
-// A candidate that is 1% slower may be among the first. Three samples that scatter by 5% are not enough to reject one
-// that is 5% slower.
+// A candidate that is 1% slower may still be one of the fastest. Three samples that scatter by 5% are not enough to
+// reject one that is 5% slower.
 TEST(a_candidate_that_may_be_among_the_first_is_measured_in_full)
 {
     struct sampler s;

@@ -1,5 +1,5 @@
-// Settings of earlier versions: jobs with such settings load, mean exactly the same as today's jobs, including every
-// fact of the environment, and are rewritten with their comments.
+// Settings of earlier versions: jobs with such settings load, mean exactly the same as jobs with the current ones,
+// including every fact of the environment, and are rewritten with their comments.
 #include "tests/e2e.h"
 #include "tests/finished_job.h"
 #include "tests/loaded_job.h"
@@ -20,7 +20,7 @@ static const char arguments[] = "arguments = ( { buffer = \"y\"; type = \"f32\";
                                 "\"out\"; } );\n";
 static const char reference[] = "reference = { files = { y = \"y.npy\"; }; };\n";
 
-// Old settings and their form today. `note`: the remark about them.
+// Old settings and their current form. `note`: the remark about them.
 static const struct spelling {
     const char *old, *today, *note;
 } spellings[] = {
@@ -168,7 +168,7 @@ TEST(old_spellings_mean_what_todays_mean_and_are_rewritten)
     compare(stage_spellings, sizeof stage_spellings / sizeof *stage_spellings);
 }
 
-// Jobs in configs/, each with its old spelling.
+// Jobs in configs/, and their old spellings.
 TEST(shipped_jobs_in_their_earlier_form_have_the_same_results)
 {
     static const char today_search[] = "\nstrategy = \"exhaustive\";",

@@ -56,7 +56,7 @@ TEST(the_bound_of_a_sum_accepts_every_shape_of_kernel_and_rejects_a_missing_elem
         int rejected = 0, tried = 0;
         for (int64_t i = 0; i < n; i += 997, tried++) rejected += !(fabs((double)x[i]) <= allowed(e, 0));
         if (f == 0) assert_true(rejected > 0.99 * tried);
-        assert_true(allowed(e, 0) < 1024 * 0.5 / 10); // a missing block is noticed with any data
+        assert_true(allowed(e, 0) < 1024 * 0.5 / 10); // a missing block is detected with any data
     }
 }
 
@@ -239,7 +239,7 @@ TEST(softmax_rows_add_to_one_and_a_missing_term_is_seen)
     }
 }
 
-// In single precision and with data far from 0. A term that is missing in the mean is noticed.
+// In single precision and with data far from 0. A term that is missing in the mean is detected.
 TEST(normalised_rows_are_within_the_bound_and_a_missing_term_is_seen)
 {
     static const enum element types[] = {ELEMENT_F32, ELEMENT_BF16};

@@ -282,8 +282,8 @@ TEST(least_times_are_those_of_the_slowest_part)
     // With a warm cache, data that fit into the L2 are read from there and not from memory.
     assert_true(near(time_of(&p, (struct operation_least){.read = 48e6, .bits = 1}, false, 1, 0, &why), 3e-6));
     assert_string_equal(why.message, "bringing 48 MB from the L2 to the multiprocessors, or back, takes at 16 TB/s");
-    // Arithmetic: 7 bits run on INT8, of which FP32's lanes do four at a time; 11 bits on FP16, where INT8 needs three
-    // products; 14 bits as three products of INT8, 24 bits as seven.
+    // Arithmetic: 7 bits run on INT8 (FP32's lanes do four operations of this kind at a time), 11 bits on FP16 (INT8
+    // needs three products), 14 bits as three products of INT8, and 24 bits as seven.
     static const struct {
         int bits;
         double tolerance, absolute, rate;
@@ -315,8 +315,8 @@ TEST(a_time_below_the_least_is_refused_with_both_numbers)
                                         "look for work that the kernel skips");
 }
 
-// Times that docs/experiments or the vendor's libraries reach on an H200, which must all pass, and times that are
-// impossible there.
+// Times that the vendor's libraries or the kernels of docs/experiments reach on an H200 must all pass. Times that are
+// impossible there must not.
 TEST(real_times_pass_and_impossible_ones_do_not)
 {
     static const struct {

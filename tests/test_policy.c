@@ -489,7 +489,7 @@ TEST(the_time_of_several_jobs_goes_to_the_one_that_gains_most)
     } cases[] = {
         {120, {0, 0.1, 0.01}, {1e9, 1e9, 1e9}, {20, 80, 20}}, {120, {0, 0.1, 0.01}, {1e9, 50, 1e9}, {20, 50, 50}},
         {120, {0, 0, 0}, {1e9, 1e9, 1e9}, {80, 20, 20}},      {120, {1, 1, 1}, {10, 10, 10}, {20, 20, 20}},
-        {9, {0, 0, 1}, {1e9, 1e9, 1e9}, {2, 2, 4}}, // slices have two seconds, and the last may be cut to half
+        {9, {0, 0, 1}, {1e9, 1e9, 1e9}, {2, 2, 4}}, // slices take two seconds, and the last may be half as long
         {4, {0, 0, 1}, {1e9, 1e9, 1e9}, {2, 2, 2}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -31,7 +31,7 @@ enum { CONFIGURATIONS = 32 };
             "said() { seen \"$1\"; : >$at/go; }\n" script,                                                \
             folder)
 
-// A node's command that starts once the file is not empty.
+// A node's command that waits until the file is not empty.
 #define AFTER(file) "sh -c 'until [ -s $at/" file " ]; do sleep .05; done; exec \\\"$@\\\"' x env "
 // For a node that compiles candidates only when the test allows it. Its waiting is noted in `measured`.
 #define LATER "env \\\"FAKE_WAITS=compile $at/go\\\""

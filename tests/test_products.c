@@ -414,7 +414,7 @@ TEST(matrix_times_vector_agrees_with_two_loops)
             const struct operation_expected *e = &r.expected[r.out];
             assert_true(fabs(e->host_expected[i] - (1.5 * sum - 0.5 * old)) < 1e-12);
             assert_true((double)e->host_scale[i] >= 1.5 * size + 0.5 * fabs(old));
-            assert_true(allowed(e, (size_t)i) < 1.5 * least); // a missing term is noticed
+            assert_true(allowed(e, (size_t)i) < 1.5 * least); // a missing term is detected
         }
     }
 }

@@ -15,7 +15,7 @@ static double time_of(const uint16_t *config)
     return 1e-3 * (1 + 0.01 * (x * x + y * y));
 }
 
-// The late mean logarithm divided by the early one; blind strategies do not improve. `default` is not tested here:
+// The ratio of the late mean logarithm to the early one. Blind strategies do not improve. `default` is not tested here:
 // after a few dozen evaluations it has found the best configurations, and the remaining ones are slower.
 static const struct {
     const char *name;

@@ -346,7 +346,7 @@ TEST(a_file_for_another_device_is_merged)
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         e2e_pass(folder, WITH_FAKE "rm -f $FAKE_LOG; %2$s python3 tests/launch/check_python.py %1$s/two binary %3$s",
                  folder, devices[i].settings, devices[i].library);
-    // Standard output contains only the newest device, and a damaged binary of the other device is noticed.
+    // Standard output has only the section of the newest device. A damaged binary of the other device is detected.
     struct e2e_result r = e2e_pass(folder, "$BIN/sweetspot header %s --store $DIR/other.db --python -o -", config);
     assert_contains(r.out, "NVIDIA H100 PCIe (sm_90a)");
     assert_null(strstr(r.out, "NVIDIA H200"));

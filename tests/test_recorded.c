@@ -367,7 +367,7 @@ TEST(the_shipped_space_is_whole)
     assert_int_equal(space_size(r->space), r->trial_count);
     assert_true(r->metric_count >= 10);
     assert_int_equal(r->baseline_count, 2);
-    // The counters with TILE_COL_SIZE 8 show the bank conflicts, which 4 does not have.
+    // The counters show bank conflicts with TILE_COL_SIZE 8, and none with 4.
     double conflicts[2] = {0, 0};
     size_t counts[2] = {0, 0}, metric = 0;
     while (metric < r->metric_count && strcmp(r->metrics[metric].key, "bank_conflicts_load")) metric++;
@@ -385,8 +385,8 @@ TEST(the_shipped_space_is_whole)
     recorded_free(r);
 }
 
-// The recorded space of a job has every configuration of the job, with a time or a reason, and counters for those that
-// ran.
+// The recorded space of a job contains every configuration of the job, with a time or a reason, and counters for those
+// that ran.
 TEST(recorded_spaces_are_their_jobs_whole_spaces)
 {
     glob_t files;

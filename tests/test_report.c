@@ -1,5 +1,5 @@
-// The report's document, from stores made here: runs, steps, parameters, failures and finals, also for stores that
-// contain next to nothing.
+// The report's document, from stores made here: runs, steps, parameters, failures and finals. Some stores contain next
+// to nothing.
 #include <unistd.h>
 
 #include <math.h>
@@ -409,8 +409,8 @@ REPORT_TEST(markup_in_names_does_not_end_the_script_of_the_page)
     assert_true(json_equal(back, report));
 }
 
-// All trials are listed, including failures. Of more than fifty times the points, an even selection is listed, with the
-// first and the last.
+// All trials are listed, including failures. If there are more than fifty times as many as points, an evenly spread
+// selection is listed, including the first and the last.
 REPORT_TEST(all_trials_are_in_columns)
 {
     use("H200");

@@ -188,7 +188,7 @@ TEST_WITH(a_page_says_whether_a_tuner_is_at_work, setup, teardown)
     expect(&r, 0, "\"running\":false", NULL);
 }
 
-// The report also contains the remarks of `tune` about the space's values.
+// The report also contains the remarks that `tune` makes about the space's values.
 TEST_WITH(values_that_do_not_help_are_in_the_report, setup, teardown)
 {
     static const char sentence[] = "no candidate within 5% of the best has ";

@@ -111,7 +111,7 @@ TEST(a_document_has_words_and_a_verdict)
     assert_null(sanitized_text(NULL));
 }
 
-// X=7 is the fastest and has the mode, X=6 comes next.
+// X=7 is the fastest and has the mode. X=6 is the next fastest.
 static void write_job(const char *folder, const char *mode, const char *verification)
 {
     char *text = test_text("name = \"fake\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"

@@ -50,7 +50,7 @@ static const struct job_request *request_of(const char *reference, bool drawn)
 
 static int launches;
 
-// Replaces the worker's kernel for guards. Each kind of content is one byte.
+// Replaces the worker's kernel for guards. Each kind of content is represented by one byte value.
 static void run_guards(void **args)
 {
     const struct region *regions = args[0];
@@ -182,7 +182,7 @@ TEST(the_rounds_of_a_final_come_in_parts_for_those_who_are_left)
     assert_int_equal(answer.entries[0].problems[0].time_count, 6);
     assert_int_equal(answer.entries[0].launches_judged, launches);
     assert_true(launches >= 6);
-    // It does not come back, and the time has run out.
+    // The candidate that left does not come back, and the time has run out.
     assert_int_equal(run_part(&final, &w, final_text(0, 2, 99, 1e-6, both), &answer, &memory, &err), 0);
     assert_int_equal(answer.entry_count, 1);
     assert_int_equal(answer.entries[0].problems[0].time_count, FINAL_LEAST);

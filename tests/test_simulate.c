@@ -97,8 +97,8 @@ TEST(a_slow_kernel_is_measured_without_pause_and_little_is_compiled_in_vain)
     assert_true(two.seconds_to_99 < f.seconds_to_99);
 }
 
-// Of 64 configurations that are proposed before the first result, the most promising are measured first. Measured in
-// the order of proposal, the means would be .9525 and .9739.
+// Of 64 configurations that are proposed before the first result, the most promising are measured first. If they were
+// measured in the order of proposal, the means would be .9525 and .9739.
 TEST(what_promises_most_of_many_waiting_proposals_is_measured_first)
 {
     const char *path = "tests/spaces/sgemm_2048_h200.json.gz";

@@ -160,7 +160,7 @@ TEST(launches_on_drawn_sizes_are_marked_and_computed_from_them)
     assert_true(json_is_true(json_object_get(reference, "drawn")));
 }
 
-// Whether this fill of the second set of data is one that the word stands for.
+// Whether this fill of the second set of data belongs to the named domain (value_domain_text).
 static bool is_of(const char *word, const json_t *other)
 {
     const char *kind = json_get_string(other, "kind", "");

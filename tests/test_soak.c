@@ -30,7 +30,8 @@ static const float *floats(uint64_t address)
     return (const float *)(uintptr_t)address;
 }
 
-// Stands for the candidate's kernel, and for the worker's comparing kernel, of which it only counts the wrong elements.
+// Stands for the candidate's kernel and for the worker's comparing kernel. As the latter, it only counts wrong
+// elements.
 static void run_kernel(void **args)
 {
     if (!strcmp(fake_launched, "candidate")) {

@@ -209,7 +209,7 @@ TEST(a_constraint_that_cannot_be_evaluated_is_named_with_the_configuration)
     assert_int_equal(culprit, 0);
     assert_string_equal(err.message,
                         "cannot evaluate the constraints for A=8,B=0: division by zero at column 3: 'A % B == 0'");
-    // Another constraint may remove those configurations, before or after.
+    // There is no error if another constraint, before or after this one, removes those configurations.
     add_constraint(&f, "B != 0");
     build(&f);
     assert_int_equal(space_size(f.space), 1);

@@ -145,7 +145,7 @@ static void check_valid_space(const struct system *s, const unsigned char *valid
     } while (next_config(space, config));
     free(met);
 
-    // Neighbours: exactly the valid configurations that differ in one parameter.
+    // The neighbours are exactly the valid configurations that differ in one parameter.
     uint16_t neighbours[64 * 16];
     space_sample(space, r, config);
     assert_true(space_is_valid(space, config));
@@ -157,7 +157,7 @@ static void check_valid_space(const struct system *s, const unsigned char *valid
             expected += other[p] != config[p] && space_is_valid(space, other);
     }
     assert_int_equal(found, expected);
-    // Repair: valid, and no nearer configuration exists.
+    // A repaired configuration is valid, and no valid one is nearer.
     uint16_t broken[16], repaired[16];
     for (size_t p = 0; p < width; p++) broken[p] = (uint16_t)random_below(r, space_parameter(space, p)->count);
     memcpy(repaired, broken, sizeof broken);

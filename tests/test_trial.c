@@ -115,7 +115,7 @@ TEST(the_worst_stage_decides_what_is_known_after_compiling)
     assert_true(stage.registers == -1 && stage.spill_loads == -1 && stage.code_bytes == -1 && isnan(stage.occupancy));
 }
 
-// The scripted worker answers this figure, which no line of the driver, the store or the commands names.
+// The scripted worker reports this figure. The code of the driver, the store and the commands never names it.
 TEST(a_figure_that_the_worker_answers_is_stored_and_shown)
 {
     char *folder = e2e_folder("figure");

@@ -94,8 +94,8 @@ TEST(winners_under_an_older_source_are_measured_first_under_the_new_one)
     char *text = test_owned(newly_measured(folder));
     // The earlier best comes first, although the strategy would begin with X=1.
     if (strncmp(text, "X=7,MODE=good\n", 14) != 0 || strstr(text, "X=1,")) fail_msg("%s", text);
-    // A job with one parameter more and one less begins with the winner's values, and the first value of the new
-    // parameter.
+    // A job that has gained one parameter and lost another begins with the winner's values, and the first value of the
+    // new parameter.
     e2e_pass(folder, "sed -i 's/{ name = \"MODE\"[^}]*},*/{ name = \"NEW\"; values = [5, 6]; }/' "
                      "$DIR/job.cfg; grep NEW $DIR/job.cfg");
     tune(folder, "", "--no-final -n 3 -j 1");

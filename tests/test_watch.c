@@ -195,7 +195,7 @@ TEST(status_shows_what_each_worker_does_here_and_on_another_machine)
     assert_true(done > 0);
 }
 
-// Two nodes, whose GPUs are of different kinds.
+// Two nodes with different kinds of GPU.
 TEST(workers_of_nodes_have_their_names_and_the_reason_why_they_are_set_aside)
 {
     char *folder = timed_folder("nodes");

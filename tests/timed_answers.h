@@ -1,6 +1,6 @@
-// Answers of workers that only let time pass. They answer as GPUs and compilers would for candidates of any job, with
-// the times of a synthetic landscape, each when its time is up. One instance can simulate any number of workers: a
-// single worker process (timed_worker.c) or all workers of a node (timed_node.c). A GPU does one request after another;
+// Workers that only let time pass. They answer as GPUs and compilers would for candidates of any job, with times from a
+// synthetic landscape, and send each answer when it is due. One instance can simulate any number of workers: a single
+// worker process (timed_worker.c) or all workers of a node (timed_node.c). A GPU does one request after another;
 // compilers answer after $TIMED_COMPILE seconds (default: at once). A trial takes $TIMED_TRIAL seconds (0.3), varied by
 // at most the fraction $TIMED_SPREAD (0.2) either way. $TIMED_DEVICE is the GPU's name (Timed GPU). If $TIMED_COUNT is
 // set, there are counters, and a batch takes that many seconds.
@@ -81,8 +81,8 @@ static inline uint64_t timed_hash(const char *text, size_t length)
     return hash * 0x9e3779b97f4a7c15u >> 11;
 }
 
-// Smooth in the logarithm of every numeric parameter, with one optimum for each and a ripple of a few percent. NaN, in
-// one of sixteen configurations: it fails.
+// Smooth in the logarithm of every numeric parameter, with one optimum for each and a ripple of a few percent. NaN for
+// one configuration in sixteen, which fails.
 static inline double timed_landscape(const char *config)
 {
     uint64_t whole = timed_hash(config, strlen(config));

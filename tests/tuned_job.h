@@ -20,8 +20,8 @@ static inline char *job_folder(const char *name, const char *xs, const char *mod
     return folder;
 }
 
-// For tests of answers that come too late. In other tests a trial may take a minute, so that a busy machine does not
-// matter.
+// Sets a trial's timeout, for tests of answers that come too late. In other tests a trial may take a minute, so that a
+// busy machine does not matter.
 static inline void set_timeout(const char *folder, const char *time)
 {
     e2e_pass(folder, "sed -i 's/measure = { timeout = \"[0-9]*s\"/measure = { timeout = \"%s\"/' $DIR/job.cfg", time);
@@ -35,7 +35,7 @@ static inline char *numbers(int count)
     return list.text;
 }
 
-// Tunes with the store job.db and fails unless this is the exit status. `before` sets shell variables.
+// Tunes with the store job.db and fails unless the exit status is `status`. `before` sets shell variables.
 static inline struct e2e_result tune_to(int status, const char *folder, const char *before, const char *options)
 {
     struct e2e_result r =

@@ -1,5 +1,4 @@
-// Follows a document step by step. Fenced blocks are what a reader types and sees. The words after the fence tell
-// which:
+// Follows a document step by step. Fenced blocks are what a reader types and sees. The words after the fence say which:
 //
 //     sh              a command line (several: one after another), which must succeed
 //     sh gpu          the same on a GPU; without one it must fail, and say that there is none or that this was a replay

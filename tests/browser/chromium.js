@@ -209,7 +209,7 @@ class Tab {
         }
     }
 
-    // Takes a picture of the window, or of one element.
+    // Takes a screenshot of the window, or of one element.
     async screenshot(file, selector) {
         const box =
             selector &&

@@ -70,7 +70,7 @@ async function drawn(tab, id) {
         ${chart(id)}.instance !== null)`);
 }
 
-// Every chart of the view is scrolled to, drawn, and has marks and data. Returns their names.
+// Scrolls to every chart of the view, and checks that it is drawn and has marks and data. Returns the charts' names.
 async function everyChart(tab) {
     const ids = await tab.value(`[...document.querySelectorAll('[data-chart]')].map(each => each.dataset.chart)`);
     for (const id of ids) {

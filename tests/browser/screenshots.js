@@ -1,4 +1,4 @@
-// The pictures in docs/images: reports of searches on recordings, in PNG of at most 150 KB each.
+// The pictures in docs/images: reports of searches on recordings, as PNG files of at most 150 KB each.
 'use strict';
 
 const fs = require('node:fs'),

@@ -126,7 +126,8 @@ static void add_answer(struct stream *s, const char *text)
     s->answers[s->answers_size++] = '\n';
 }
 
-// If an answer has "x.cu", the template replaces the cubin, and its hash replaces that of the bytes that ran.
+// If an answer has "x.cu", the template replaces the cubin, and the template's hash replaces the hash of the bytes that
+// ran.
 static void put_template(json_t *object)
 {
     if (!strcmp(json_get_string(object, "cubin", ""), "x.cu"))

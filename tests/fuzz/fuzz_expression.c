@@ -2,7 +2,7 @@
 // constraints of a small space.
 //
 // Promise: any input is parsed or refused. A parsed expression has a value or an error, and C code or an error. The
-// space has exactly the configurations for which brute force finds that every constraint holds, each under its own
+// space contains exactly the configurations for which brute force finds that every constraint holds, each under its own
 // number.
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,6 @@
 // .npy files with data and with expected values.
 //
-// Promise: any bytes are read or refused with a message, and every element that is read has a value of every type.
+// Promise: any bytes are read or refused with a message, and every element that is read can be converted to every type.
 #include "tests/fuzz/fuzz.h"
 
 #include "kernels/npy.h"

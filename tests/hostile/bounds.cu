@@ -1,5 +1,5 @@
 // Kernels that compute correct results, but write outside their memory: y = a*x + 1 and b += x for matrices of rows x
-// cols elements whose rows are ld apart. A case is a place, and the launches in which one thread writes there.
+// cols elements whose rows are ld apart. A case consists of a place and the launches in which one thread writes there.
 //
 //     buffers   x (in), y (out), b (inout), all rows x cols with ld; s (scratch, 4096 floats without a fill)
 //     launch    grid ceil_div(rows * cols, 1024), block 256, four elements a thread
@@ -29,7 +29,7 @@
 #define OTHER_OUTPUT 22 // 8,000 bytes after y, and the first elements of b
 #define ATOMIC_BEHIND 23
 #define ROW_PAST_END 24     // one row too many of y
-#define INOUT_TWICE 25      // one element of b is added to twice
+#define INOUT_TWICE 25      // x is added twice to one element of b
 #define OUTPUT_ELSEWHERE 26 // one element of y goes to another place
 #define SCRATCH_ALL 27      // all of s is written: correct
 #define PADDING_READ 28     // an element of padding is read but not used: correct

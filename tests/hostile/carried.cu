@@ -2,7 +2,7 @@
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 2048), block 256, eight elements a thread; 20480 bytes of dynamic shared memory, which
-//               all cases have: two tiles of answers, and words that say whose they are
+//               all cases have: two tiles of answers, and words that identify them
 
 #include "case.h"
 
@@ -14,8 +14,8 @@ __shared__ volatile u32 memory[5120];
 extern __shared__ volatile u32 memory[];
 #endif
 
-// The memory has the answers of each slot, then each slot's key and block, then the number of the slot that was written
-// last.
+// The memory holds the answers of each slot, then each slot's key and block, then the number of the slot that was
+// written last.
 HELPER volatile float *answers(int slot)
 {
     return (volatile float *)memory + slot * TILE;

@@ -3,8 +3,8 @@
 // in the .cfg file, and the code; tests/test_gpu_hostile.c compares the lists and looks for every name in the code.
 //
 // Most families get the case's name as a macro, -DNAME, and ask IS(NAME). The others get -DCASE=NAME and have a table
-// of macros that gives a name its meaning: several numbers (`where, when, what`), none of them 0, which PART picks
-// apart. They include this file after the table.
+// of macros that gives a name its meaning: several nonzero numbers (`where, when, what`), which PART separates. They
+// include this file after the table.
 #pragma once
 
 // 1 if the macro is 1, and 0 if there is none: IS_1_ shifts the 1 to where IS_TAKE_ takes it.
@@ -28,7 +28,7 @@
 #endif
 #endif
 
-// A function that not every case calls.
+// A function that some cases do not call.
 #define HELPER [[maybe_unused]] static inline __device__
 
 typedef unsigned char u8;

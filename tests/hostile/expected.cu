@@ -188,8 +188,8 @@ extern "C" __global__ void scales_expected(int rows, const float *x, const float
         y[r * 1000 + c] = (x[r * 1000 + c] + y0[r * 1000 + c]) * __uint_as_float((127u - r % 32) << 23);
 }
 
-// y[i] = a*x[j] + y0[i], where j is i's place in the next tile of 1024 elements (the last tile's next one is the
-// first). Each element of b gets the previous one added, the first one itself. One block, because b changes in place.
+// y[i] = a*x[j] + y0[i], where j is i's place in the next tile of 1024 elements (after the last tile comes the first).
+// The previous element of b is added to each, and the first to itself. One block, because b changes in place.
 extern "C" __global__ void waits_expected(int n, float a, const float *x, const float *y0, float *y, float *b)
 {
     const int tiles = (n + 1023) / 1024;

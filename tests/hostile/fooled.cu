@@ -1,5 +1,5 @@
 // Ways in which published harnesses were fooled, except those in the other families. The kernel computes y = x*x for n
-// elements; the job's only parameter is CASE. tests/test_gpu_judge.c has the verdicts.
+// elements; the job's only parameter is CASE. The verdicts are in tests/test_gpu_judge.c.
 //
 //     buffers   x (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread

@@ -18,7 +18,7 @@
 #define AHEAD 1 // of y: 64 MiB in steps of 1 KiB
 #define BACK 2
 #define AROUND 3 // 16 MiB on both sides, in steps of 512 bytes
-#define FAR 4    // 512 MiB on both sides, in steps of 2 MiB, and 8 KiB there
+#define FAR 4    // the first 8 KiB of every 2 MiB, 512 MiB on both sides
 
 // DEED: the action.
 #define COPY 2          // block 0's results are copied from there, or are zero

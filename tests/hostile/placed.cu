@@ -109,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) placed(int n, float a, con
         }
     }
 #elif IS(aligned_by_peeling)
-    // Tiles begin at lines of y; the first block also has the elements before the first line.
+    // Tiles begin at lines of y; the first block also computes the elements before the first line.
     int peeled = (int)((128 - ((u64)y & 127)) & 127) / 4;
     peeled = peeled < n ? peeled : n;
     if (blockIdx.x == 0 && (int)threadIdx.x < peeled) y[threadIdx.x] = a * x[threadIdx.x] + y0[threadIdx.x];

@@ -6,7 +6,7 @@
 //
 //     buffers   x, y0 (in), y, top, low, least, hits (out; 64 each but y), s (scratch, n + 4096 floats), c (scratch,
 //               grid + 64 u32), z (scratch, 1024 u32, zero)
-//     launch    grid max(ceil_div(n, 1024), 64), block 256. Block b has tile b, and group b if b < 64.
+//     launch    grid max(ceil_div(n, 1024), 64), block 256. Block b computes tile b, and group b if b < 64.
 
 #include "case.h"
 

@@ -75,7 +75,7 @@ extern "C" __global__ void product(int M, int N, int K, const float *A, const fl
         int ka = k0 + tx, kb = k0 + ty;
         bool in_a = source < M && ka < K, in_b = from < N && kb < K;
 #if IS(tile_moved_back)
-        // The overlap with the previous tile is counted there.
+        // The previous tile has already added the terms in the overlap.
         if (back) in_a = in_a && ka >= step * T;
 #endif
 #if IS(tail_of_k_stale)

@@ -1,5 +1,5 @@
-// Kernels that compute correct results, y = a*x + y0, and also make mistakes that only compute-sanitizer detects.
-// tests/test_gpu_judge.c has the verdicts.
+// Kernels that compute correct results, y = a*x + y0, and also make mistakes that only compute-sanitizer detects. The
+// verdicts are in tests/test_gpu_judge.c.
 //
 //     buffers   x, y0 (in), t (scratch, nothing promised), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread

@@ -58,7 +58,7 @@ HELPER i64 block_sum(i64 mine)
 #endif
 }
 
-// The sum of one thread's elements, with a stride of all threads of the grid.
+// The sum of one thread's elements, with a stride equal to the number of threads in the grid.
 HELPER i64 own_sum(int n, const int *x)
 {
     i64 sum = 0;

@@ -1,4 +1,4 @@
-// The README's kernel and its simple one: UNROLL is a whole pragma.
+// The README's kernel and the simple kernel that serves as its reference. UNROLL stands for a whole pragma.
 // z = x + y. A thread adds FACTOR elements,
 // which lie a whole grid apart.
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)

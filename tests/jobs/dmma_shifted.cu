@@ -1,5 +1,5 @@
-/* Tests of templates/gemm_dmma.cu that a job file cannot describe: addresses that are not aligned to 16 bytes, and sums
- * of no terms. Also a simple product. */
+/* Tests of templates/gemm_dmma.cu that a job file cannot describe: addresses that are not aligned to 16 bytes, and
+ * empty sums. Also a simple product. */
 #include "gemm_dmma.cu"
 
 /* Like gemm_dmma, but every matrix begins `shift` elements later. */

@@ -1,5 +1,5 @@
-/* Tests of templates/gemm_mma.cu that a job file cannot describe: addresses that are not aligned, and sums of no terms.
- * Also a simple product of BF16 matrices. */
+/* Tests of templates/gemm_mma.cu that a job file cannot describe: addresses that are not aligned, and empty sums. Also
+ * a simple product of BF16 matrices. */
 #include "gemm_mma.cu"
 
 /* Like gemm_mma, but every matrix begins `shift` elements later. */

@@ -1,5 +1,5 @@
-/* Tests of templates/gemm_rows.cu that a job file cannot describe: addresses that are not aligned, and sums of no
- * terms. Also a simple product. */
+/* Tests of templates/gemm_rows.cu that a job file cannot describe: addresses that are not aligned, and empty sums. Also
+ * a simple product. */
 #include "gemm_rows.cu"
 
 /* Like gemm_rows, but every matrix begins `shift` elements later. */

@@ -137,7 +137,7 @@ static void check_choice(void)
     sweetspot_free(set);
 }
 
-/* Kernels that cannot be loaded are skipped, which is reported once. */
+/* Kernels that cannot be loaded are skipped and reported once. */
 static void check_images(void)
 {
     struct sweetspot *set;
@@ -235,7 +235,7 @@ static void append_miss(void *user, const char *sizes)
     sweetspot_append_miss(missed_file, sizes);
 }
 
-/* Prints what is refused and launched, and appends the sizes that are missing to the file `missed` in the folder. */
+/* Prints the number of refused files and the launched kernel, and appends missing sizes to the folder's `missed`. */
 static void check_folder(const char *folder, const char *job)
 {
     struct sweetspot_callbacks call = callbacks;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Counts the verdicts of finals on a GPU: finals of five identical kernels under five names, finals of four such kernels
 # and one that takes 2% longer, and finals while a second process loads the GPU. The kernels are chains of dependent
-# multiply-adds by one and zero, so 2% more of them change only the time. tests/test_final_statistics.c has the same in
+# multiply-adds by one and zero, so 2% more of them change only the time. tests/test_final_statistics.c does the same in
 # simulation.
 #
 # Usage: tests/measure/final_statistics.sh [identical] [planted] [loaded] [gates]

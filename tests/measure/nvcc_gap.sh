@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compares nvcc's builds of the gallery's winners with NVRTC's. Each job is tuned for a short while. After its final,
-# nvcc builds the winner by the header's instructions, and both builds are timed against each other. Prints a row per
+# nvcc builds the winner with the header's instructions, and both builds are timed against each other. Prints a row per
 # job: both times with their 95% intervals, the ratio of nvcc's to NVRTC's, and ptxas's figures for both: registers (the
 # maximum over a job's entries), bytes spilled and bytes of code (sums).
 #

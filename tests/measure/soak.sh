@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A soak test: one search of many minutes over a mix of sane and hostile candidates, in which nothing may grow or slow
+# A soak test: one search of many minutes over a mix of sane and hostile candidates, in which nothing may leak or slow
 # down. Kernels that end or hang the GPU's context come only in every 64th round of all modes
 # (tests/hostile/hostile.cu), so that workers live long enough to be observed.
 #

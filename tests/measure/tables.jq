@@ -33,7 +33,7 @@ def fastest: map(select(.trial == null and .ok and .ratio[0] != null)) | min_by(
 # The identity of a run. Rows with the same machine, commit and form of the command share a letter.
 def file_name: .job | split("/")[-1];
 def command_form:
-  . as $d | .command | sub(" --no-nvcc"; " --no-checks") # today's name of the option
+  . as $d | .command | sub(" --no-nvcc"; " --no-checks") # the option's current name
   | split($d.job + ".cfg") | join("JOB.cfg") | split("--time \($d.seconds)s") | join("--time S")
   | split("--seed \($d.seed)") | join("--seed N")
   | split(($d | file_name) + (if $d.first then "" else "_seed\($d.seed)" end) + ".db") | join("JOB.db");

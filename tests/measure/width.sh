@@ -2,8 +2,8 @@
 # Measures how many GPUs the driver can serve: searches with 1, 8, 64 and 256 GPUs that only let time pass
 # (tests/timed_answers.h: a synthetic landscape, 0.3 s per candidate, no compile time). BY=agents: nodes of up to 8
 # GPUs, each one process with sweetspot-node's protocol (tests/timed_node.c). BY=processes: a process per GPU
-# (tests/timed_worker.c). Prints for each number of GPUs, without the first five seconds: candidates per second, also as
-# a multiple of one GPU's rate; the driver's processor time per candidate, and its share of a core; its memory after a
+# (tests/timed_worker.c). For each number of GPUs, prints figures without the first five seconds: candidates per second,
+# and their ratio to one GPU's; the driver's processor time per candidate, and its share of a core; its memory after a
 # third and at the end.
 #
 # Usage: tests/measure/width.sh [TUNE OPTION...]

@@ -22,7 +22,7 @@ static double moment(struct scene *s)
     return expected_ends[s->job].seconds * random_unit(&s->random) * random_unit(&s->random);
 }
 
-// Kills one worker, which must cost no candidate. Whether a worker was killed.
+// Kills one worker, which must not make a candidate fail. Returns whether a worker was killed.
 static bool kill_worker(struct scene *s, pid_t driver)
 {
     pid_t worker = scene_worker(s, driver);
@@ -34,8 +34,8 @@ static bool struck(int status)
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
-// Every second driver is killed in the middle of an operation on a file of its run, the others at any moment. Only one
-// worker is killed before that, because a candidate that ends two workers is blamed.
+// About half of the drivers are killed in the middle of an operation on a file of the run, the others at any moment.
+// Only one worker is killed before that, because a candidate that ends two workers is blamed.
 void attack_kill(struct scene *s)
 {
     for (int kills = 0; kills < KILLS_IN_A_SCENE && !*s->failure;) {
@@ -110,7 +110,7 @@ void attack_stop(struct scene *s)
     s->details[for_good] += blows;
 }
 
-// Reads the output until the moment comes or the driver ends. Whether the driver still runs.
+// Reads the output until the moment comes or the driver ends. Returns whether the driver is still running.
 static bool watch(int terminal, pid_t driver, double seconds)
 {
     char drawn[4096];

@@ -5,7 +5,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-// The present error of the wall clock. It changes with about one in eight calls.
+// The present error of the wall clock. It changes on about one call in eight.
 static time_t jump(void)
 {
     static const time_t leaps[] = {-63072000, -86400, -3600, -60, -1, 0, 1, 60, 3600, 86400, 63072000};

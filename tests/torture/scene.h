@@ -3,7 +3,7 @@
 //
 // - every trial that the store held stays there, with the same number, status and time, and is not measured again;
 // - every trial that an event reported is in the store;
-// - the store is whole; a status other than that of the undisturbed run appears nowhere;
+// - the store is whole, and no status differs from that of the undisturbed run;
 // - at the end, undisturbed, the same command chooses the same winner as a run that nothing disturbed.
 #pragma once
 

@@ -1,6 +1,6 @@
-// `make torture`: the attacks of the table below on whole runs, in scenes that run side by side. Every scene has a
-// seed, which determines its faults. Prints a line per attack, and at the end "N passed, N failed, N skipped", which
-// counts blows. A failure names its seed and its folder, which is kept.
+// `make torture`: the attacks of the table below on whole runs, in scenes that run side by side. The seed of a scene
+// determines its faults. Prints a line per attack, and at the end "N passed, N failed, N skipped" (numbers of blows).
+// After a failure, prints the scene's seed and its folder, and keeps the folder.
 //
 // Environment: TORTURE (an attack's name, or several), TORTURE_SEED, TORTURE_SHARE (percent of the blows, 100), JOBS.
 // With TORTURE_SEED and TORTURE but without TORTURE_SHARE, only the scene with that seed is run.
