@@ -209,8 +209,8 @@ const struct command cmd_report = {
     .summary = "write one page with all results: times, parameters, failures, counters",
     .description =
         "Shows the results of jobs in one self-contained page: winners against the libraries, progress of the "
-        "search, effect of each parameter, failures, counters against time, finals. It only reads the stores and can "
-        "be called while jobs are being tuned. docs/json.md describes the document in the page, which --format "
+        "search, effect of each parameter, failures, counters against time, finals. It changes no store and can run "
+        "while jobs are being tuned. docs/json.md describes the document in the page, which --format "
         "json prints. Exit status 1 if a store cannot be read (the others are shown) or none has results.",
     .options = specs,
     .run = run,

@@ -531,7 +531,7 @@ const struct command cmd_status = {
     .description =
         "Shows the progress of a job: trials by status, the best so far against the baselines, the last runs, "
         "whether a tuner is running, the state of its workers, and how to resume. Several jobs, or a folder of jobs, "
-        "have a line each. It only reads and can be called while the job is being tuned.",
+        "have a line each. It changes nothing and can run while the job is being tuned.",
     .options = specs,
     .run = run,
     .more = "`docs/json.md` describes json. To follow a run: `watch sweetspot status JOB`, on any machine that sees "

@@ -6,7 +6,8 @@ const char manual_overview[] =
     "block shapes and the like. It compiles candidates, verifies and measures each one, records why it is fast or "
     "slow, decides the winner in a final against cuBLAS, and writes it as a C header.\n\n"
     "A job file defines a kernel and its search; `docs/job-file.md` explains every setting, and `sweetspot list "
-    "settings` prints them. If there is no such file, a name that begins with `configs/` means a job that came with "
+    "settings` prints them. If the job file does not exist, a name that begins with `configs/` means a job that came "
+    "with "
     "the program. For any other missing file, the error message suggests a similar name, but the program never uses "
     "it.\n\n"
     "Every finished candidate is committed at once to a database, the store. A run may be interrupted or killed at "
@@ -87,7 +88,7 @@ const struct manual_example manual_examples[] = {
     {"tune", "Tune overnight, and look at the results in the morning:",
      "sweetspot tune configs/sgemm.cfg --time 8h\nsweetspot status configs/sgemm.cfg\n"
      "sweetspot compare configs/sgemm.cfg\nsweetspot header configs/sgemm.cfg\n"},
-    {"header", "Build with the winner, and stop when the kernel has changed since:",
+    {"header", "Build with the winner, and fail if the kernel has changed since it was tuned:",
      "nvcc -Iout/include -DSGEMM_DEFINE_PARAMETERS \\\n"
      "     -DSWEETSPOT_SOURCE_HASH=$(sweetspot header configs/sgemm.cfg --hash) \\\n"
      "     -include sgemm_best.h templates/gemm_simt.cu ...\n"},
