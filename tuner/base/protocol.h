@@ -84,7 +84,7 @@
 // Raised when messages change in a way that workers from another build do not understand.
 enum { PROTOCOL_VERSION = 2 };
 
-// The language standard with which the compile worker and users of a header compile every candidate.
+// The language standard for compiling every candidate, in the compile worker and by users of a header.
 #define PROTOCOL_CXX_STANDARD "c++17"
 
 enum trial_status {
