@@ -3,8 +3,8 @@
 //
 // Invariant: between calls no transaction is open and no statement is in progress, so that a reader never keeps the log
 // from being checkpointed, and a kill -9 between calls leaves nothing to undo. With synchronous = NORMAL, a commit in
-// WAL mode is a write() without fsync. It survives the death of the process, because the page cache does, and takes 0.1
-// ms for all rows of a trial; FULL would wait milliseconds for the disk.
+// WAL mode is a write() without fsync. It survives the death of the process, as the page cache does, and takes 0.1 ms
+// for all rows of a trial; FULL would wait milliseconds for the disk.
 #include "tuner/store/store.h"
 
 #include <sys/stat.h>

@@ -118,8 +118,8 @@ int store_each_document(struct store *, int64_t trial, const char *kind, int64_t
 
 // Blobs: bytes that are found by a hash of their content, such as a finalist's cubin. Equal blobs are stored once.
 int store_put_blob(struct store *, const void *bytes, size_t size, char hash[HASH_TEXT_SIZE], struct error *);
-// 1 when there is none; -1 with a message when the bytes do not match their hash. They are valid until
-// the next call to store_get_blob.
+// 1 when there is none; -1 with a message when the bytes do not match their hash. They are valid until the next call to
+// store_get_blob.
 int store_get_blob(struct store *, const char *hash, const void **bytes, size_t *size, struct error *);
 // A trial's blob of a kind ("cubin"); a later blob replaces it. 1 if the trial has none.
 int store_set_trial_blob(struct store *, int64_t trial, const char *kind, const char *hash, struct error *);
