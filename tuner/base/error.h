@@ -27,4 +27,4 @@ struct fatal_error {
     int exit_status;
     struct error why;
 };
-void fatal_error_set(struct fatal_error *, int exit_status, const struct error *why); // the first failure stays
+void fatal_error_set(struct fatal_error *, int exit_status, const struct error *why); // keeps the first failure

@@ -21,8 +21,8 @@
 //   {"id":n,"progress":0.25,"what":".."}             a progress message; any number of them may precede the answer,
 //                                                    and each restarts the deadline. "what" may be missing. "trial"
 //                                                    is the trial in progress if there is only one. The GPU worker
-//                                                    sends one when it starts a request that runs a candidate; a
-//                                                    request is not blamed for a worker that ends before that
+//                                                    sends one when it starts a request that runs a candidate; if a
+//                                                    worker ends before that, the request is not blamed
 //
 // sweetspot-compile
 //
@@ -84,7 +84,7 @@
 // Raised when messages change in a way that workers from another build do not understand.
 enum { PROTOCOL_VERSION = 2 };
 
-// The language standard for compiling every candidate, in the compile worker and by users of a header.
+// The language standard of every candidate, which both the compile worker and users of a header use.
 #define PROTOCOL_CXX_STANDARD "c++17"
 
 enum trial_status {

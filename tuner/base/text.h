@@ -1,4 +1,4 @@
-// Small functions on strings that several layers need: nearest names, durations, formatted strings.
+// Small functions for strings that several layers need: nearest names, durations, formatted strings.
 #pragma once
 
 #include <stdarg.h>

@@ -37,14 +37,14 @@ static void put_case(struct renderer *r, const json_t *stage)
     header_put(r, "    }\n");
 }
 
-// Writes the function that tells whether a run with this number exists, and the values that its loops have. A stage
-// without loops has one run.
+// Writes the function that tells whether a run with this number exists and, if so, the values of its loop variables. A
+// stage without loops has one run.
 static void put_runs(struct renderer *r, const char *name, const char *prefix)
 {
     header_put(
         r,
-        "/* This stage runs repeatedly. The functions below describe one of its runs, numbered from 0. The last run is\n"
-        " * the one for which geometry(sizes, run + 1).used is 0. */\n"
+        "/* This stage runs repeatedly. The functions below describe one of its runs, numbered from 0. The last run\n"
+        " * is the one for which geometry(sizes, run + 1).used is 0. */\n"
         "NAME_FUNCTION int %srun_on(int section name_declared_sizes",
         prefix);
     json_object_each((json_t *)r->loops, key, value) header_put(r, ", long long *at_%s", key);

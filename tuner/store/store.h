@@ -6,16 +6,16 @@
 // change of the source, the old trials stay but do not count; when the change is reverted, they count again. Names are
 // stored as text, so that a store does not depend on any numbering.
 //
-// The schema (store_schema.c) has a version (PRAGMA user_version) and an application id. A store of
-// another version, a file that is not a store, or a damaged store is refused with a message and not changed. New
-// figures of trials need no new version: if a store lacks columns for fields of the table (tuner/trial/trial_field.h),
-// they are added with the first trial that is stored, and are unknown until then. People read a store through its views
-// (store_views.c), whose compatibility is promised separately (docs/store.md).
+// The schema (store_schema.c) has a version (PRAGMA user_version) and an application id. A store with another version,
+// a damaged store, or a file that is not a store is refused with a message and not changed. New figures of trials need
+// no new version: if a store lacks columns for fields of the table (tuner/trial/trial_field.h), they are added with the
+// first trial that is stored, and are unknown until then. People read a store through its views (store_views.c), whose
+// compatibility is promised separately (docs/store.md).
 //
-// Committed data survives kill -9 at any later time; a write in progress is stored completely or not at
-// all. A power failure may lose the last commits, but never damages the file. When the disk is full, the call fails,
-// and everything that was committed before is still there. Only one thread may use a store at a time. Do not fork while
-// a store is open, unless the child execs.
+// Committed data survives kill -9 at any later time; a write in progress is stored completely or not at all. A power
+// failure may lose the last commits, but never damages the file. When the disk is full, the call fails, and everything
+// that was committed before is still there. Only one thread may use a store at a time. Do not fork while a store is
+// open, unless the child execs.
 #pragma once
 
 #include "tuner/base/hash.h"
