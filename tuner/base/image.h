@@ -1,5 +1,5 @@
-// An image is memory that kernels access through a texture or a surface object instead of a pointer. This file has the
-// words that job files and the protocol use for images, and the sizes that devices support.
+// An image is memory that kernels access through a texture or a surface object instead of a pointer. This file defines
+// the words that job files and the protocol use for images, and the sizes that devices support.
 #pragma once
 
 #include "tuner/base/base.h"

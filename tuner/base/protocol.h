@@ -119,7 +119,7 @@ int status_find(const char *name);
 #define PROTOCOL_NVRTC "nvrtc"
 #define PROTOCOL_NVCC "nvcc"
 
-// Exit statuses of every program here; the man page has them for users.
+// Exit statuses of every program here; the man page lists them for users.
 enum {
     EXIT_DONE = 0,        // done
     EXIT_NOTHING = 1,     // done, but nothing valid found or a check failed
