@@ -4,7 +4,7 @@
 #     examples/foreign/drafts.sh CLONES
 #
 # CLONES is a folder that has a clone of each project under its name (see fetch.sh); SWEETSPOT: the program, if it is
-# not the one on the path. README.md has the commits.
+# not the one on the path. README.md lists the commits.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd) clones=${1:?the folder of the clones} program=${SWEETSPOT:-sweetspot}
 work=$(mktemp -d)

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Copies the sources that the jobs of this folder tune out of clones of their authors' repositories into sources/:
+# Copies the sources for the jobs of this folder from clones of their authors' repositories into sources/:
 #
 #     examples/foreign/fetch.sh CLONES
 #
 # CLONES is a folder that has a clone of each project under its name, such as CLONES/KTT, with or without a work tree.
 # For a clone that is elsewhere, set a variable with the project's name in capitals, as in
-# SGEMM_CUDA=/elsewhere/sgemm.git. README.md has a table of the projects with their addresses and the commits with which
-# the jobs were tried. The files that the job files name are copied unchanged, and some of their data are also written
+# SGEMM_CUDA=/elsewhere/sgemm.git. README.md has a table of the projects with their addresses and the commits that the
+# jobs were tried with. The files that the job files name are copied unchanged, and some of their data are also written
 # as .npy files in sources/data. A project without a clone is left out with a message, and so are its jobs.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

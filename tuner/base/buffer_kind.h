@@ -51,5 +51,5 @@ enum implementation_kind {
 extern const char *const implementation_words[]; // indexed by kind, NULL-terminated
 
 // The alignment of buffers, in bytes, that a header promises to kernels. Verification uses no larger alignment. It is
-// the widest access of one thread: 32 from sm_100 on, 16 before (PTX ISA, `ld`).
+// the size of the widest access by one thread: 32 from sm_100 on, 16 before (PTX ISA, `ld`).
 int promised_alignment(const char *arch);

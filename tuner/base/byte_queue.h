@@ -6,7 +6,7 @@
 struct byte_queue {
     char *bytes; // the bytes from `used` to `size` are in the queue
     size_t used, size, room;
-    size_t scanned; // how many bytes at the beginning of the queue are known to have no newline
+    size_t scanned; // how many bytes at the beginning of the queue are known to contain no newline
 };
 
 size_t byte_queue_size(const struct byte_queue *);

@@ -19,8 +19,8 @@ struct child {
 // Starts argv[0] (argv is NULL-terminated) in a folder (NULL: the current one). `alone`: no process that it starts may
 // outlive it, provided that this process adopts orphans. -1 with a message.
 int child_start(struct child *, char *const argv[], const char *folder, bool alone, struct error *);
-// Whether the child has ended by itself. If so, *status is waitpid's, the child is reaped, its group is killed, and its
-// pid is 0 from then on.
+// Whether the child has ended by itself. If so, *status is the status from waitpid, the child is reaped, its group is
+// killed, and its pid is 0 from then on.
 bool child_ended(struct child *, int *status);
 // Kills the child's group (SIGKILL) and reaps the child. Its pipes stay open, so that its last output can be read.
 void child_kill(struct child *, int *status);
@@ -57,8 +57,8 @@ void child_output_read(struct child_output *, int *fd, child_output_visitor *vis
 
 // Orphans are children of a child that are still running when it ends, including those that left its process group
 // (setsid). A process that adopts orphans becomes their parent (prctl's subreaper) and can end them. They are
-// recognised by a mark in their environment, because some adopted orphans must live on, such as the master connection
-// of ssh, which serves other connections.
+// recognised by a mark in their environment, because some adopted orphans must keep running, such as the master
+// connection of ssh, which serves other connections.
 enum { CHILDREN_MOST = 4096 };
 
 struct children {

@@ -1,5 +1,5 @@
-// Colours words on a terminal. Output to a file or a pipe has no colours, and neither has output with NO_COLOR or
-// TERM=dumb.
+// Colours words on a terminal. Output to a file or a pipe is not coloured, nor is any output if NO_COLOR is set or TERM
+// is dumb.
 #pragma once
 
 #include <stdio.h>

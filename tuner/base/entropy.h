@@ -1,5 +1,5 @@
-// Random numbers from the system, for decisions that a kernel must not be able to foresee: which launches are judged,
-// on which data, and with which key memory is checked. Nothing that must be repeatable uses them.
+// Random numbers from the system, for decisions that a kernel must not be able to predict: which launches are judged,
+// on which data, and the key of the memory checks. They are never used where a run must be reproducible.
 #pragma once
 
 #include <stdint.h>

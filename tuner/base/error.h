@@ -1,6 +1,6 @@
-// An error message on its way up: the lower layer writes what went wrong, upper layers put the location in front
-// ("configs/sgemm.cfg:12: ..."). Functions that can fail return 0, or a negative code after filling the struct that
-// their caller owns. A candidate's failure is a trial's status, never an error.
+// An error message that is passed up: the lower layer writes what went wrong, and upper layers put the location in
+// front ("configs/sgemm.cfg:12: ..."). Functions that can fail return 0, or a negative code after filling the struct
+// that their caller owns. A candidate's failure is a trial's status, never an error.
 #pragma once
 
 #include <stdbool.h>
@@ -21,10 +21,10 @@ int error_prefix(struct error *err, const char *format, ...) __attribute__((form
 // Prints the message and ends the program: memory is exhausted, or the program has a bug.
 _Noreturn void error_abort(const char *message);
 
-// Why a program ends before its work is done, and the exit status that this leads to.
+// Why a program ends before its work is done, and its exit status.
 struct fatal_error {
     bool set;
     int exit_status;
     struct error why;
 };
-void fatal_error_set(struct fatal_error *, int exit_status, const struct error *why); // the first failure stays
+void fatal_error_set(struct fatal_error *, int exit_status, const struct error *why); // keeps the first failure

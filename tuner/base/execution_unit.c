@@ -68,9 +68,9 @@ const struct execution_unit execution_units[UNIT_COUNT] = {
 };
 // clang-format on
 
-// Operations per clock and multiprocessor for each peak; the last column has bytes between the L2 and the
+// Operations per clock and multiprocessor for each peak; the last column gives bytes between the L2 and the
 // multiprocessors. The values are from NVIDIA's white papers and tuning guides. Consumer cards sum FP16 products in
-// FP16 twice as fast as in FP32; the table has the higher figure.
+// FP16 twice as fast as in FP32; the table gives the higher figure.
 static const struct {
     int compute; // from this architecture on
     double per_clock[PEAK_CHIP + 1];
@@ -112,7 +112,7 @@ const struct execution_unit *pipe_on(const struct execution_unit *p, int compute
     return NULL;
 }
 
-// The row of an architecture, or -1 if it is unknown, so that any row may apply.
+// The row of an architecture, or -1 if it is unknown; any row may then apply.
 static int chip_of(int compute)
 {
     int row = -1;

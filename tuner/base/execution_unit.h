@@ -1,4 +1,4 @@
-// The execution units of a device ("pipes"), which do arithmetic or move data. The ceiling of each is measured. They
+// The execution units of a device ("pipes"), which do arithmetic or move data. Each unit's ceiling is measured. They
 // are listed in one table, which the GPU worker, "ceilings" (protocol.h), the plausibility check, a job's `work.pipe`,
 // reports and `sweetspot list units` all use.
 #pragma once
@@ -44,7 +44,7 @@ enum peak {
     PEAK_HALF,     // FP16 and BF16
     PEAK_BYTE,     // INT8 and FP8
     PEAK_FOUR,     // FP4 and INT4
-    PEAK_PRODUCTS, // the peaks above are for products of matrices
+    PEAK_PRODUCTS, // the peaks above are those of matrix products
     PEAK_MEMORY = PEAK_PRODUCTS,
     PEAK_CHIP, // between the L2 and the multiprocessors
     PEAK_NONE, // not in the data sheet

@@ -51,7 +51,7 @@ char *gzip_read_file(const char *path, size_t *size, struct error *err)
         int n = gzread(file, data + used, (unsigned)(room - used - 1 < 1 << 30 ? room - used - 1 : 1 << 30));
         int saved = errno, code = Z_OK;
         if (n > 0) used += (size_t)n;
-        // A gzip file without its end reads as data followed by Z_BUF_ERROR.
+        // A truncated gzip file reads as data followed by Z_BUF_ERROR.
         if (n == 0) gzerror(file, &code);
         bool bomb = used > trusted_bytes && (double)used > ratio_limit;
         if (n < 0 || code == Z_BUF_ERROR || bomb || used > most_bytes) {

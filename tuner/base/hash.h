@@ -1,5 +1,5 @@
-// Content hashes: XXH3 of 128 bits (xxHash), as 32 hex digits. Not cryptographic, because the compile cache has no
-// attackers.
+// Content hashes: XXH3 of 128 bits (xxHash), as 32 hex digits. Not cryptographic: the compile cache need not resist
+// attacks.
 #pragma once
 
 #include <stddef.h>

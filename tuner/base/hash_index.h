@@ -1,6 +1,6 @@
-// Finds records of an array by their contents. The caller owns the records, which are numbered from 0. For each, the
-// index has 8 bytes: the hash and the number. It uses open addressing with linear probing and is at most half full.
-// Nothing is ever removed, but a record for which `same` returns false is not found.
+// Finds records in an array by their contents. The caller owns the records, which are numbered from 0. For each record,
+// the index stores 8 bytes: the hash and the number. It uses open addressing with linear probing and is at most half
+// full. Nothing is ever removed, but a record for which `same` returns false is not found.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -39,8 +39,7 @@ static inline uint32_t hash_mix(uint32_t hash, uint64_t x)
     return (uint32_t)(mixed ^ mixed >> 32);
 }
 
-// Assigns numbers to strings: a new string gets the next number, and a known string has the number that it was given.
-// Zeroed: empty.
+// Assigns numbers to strings: a new string gets the next number, and a known string keeps its number. Zeroed: empty.
 struct string_pool {
     size_t count;
     const char **texts; // by number; they live as long as the pool

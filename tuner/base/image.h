@@ -1,5 +1,5 @@
-// An image is memory that kernels access through a texture or a surface object instead of a pointer. This file has the
-// words that job files and the protocol use for images, and the sizes that devices support.
+// An image is memory that kernels access through a texture or a surface object instead of a pointer. This file defines
+// the words that job files and the protocol use for images, and the sizes that devices support.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -22,7 +22,7 @@ struct image_layout {
     int rank, channels;                           // 1 to 3; 1, 2 or 4
     int64_t size[IMAGE_DIMENSIONS];               // texels, the contiguous dimension first; 1 beyond the rank
     int64_t pitch;                                // bytes from one row to the next
-    bool surface;                                 // kernels also see it as a surface
+    bool surface;                                 // kernels can also access it as a surface
     enum image_filter filter;                     // this member and the next three: how textures read it
     enum image_address address[IMAGE_DIMENSIONS]; // in the order of `size`
     bool normalized;                              // coordinates from 0 to 1

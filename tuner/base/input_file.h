@@ -1,5 +1,5 @@
-// A file from outside the program: a job, a template, a recording, a store. Only regular files are read, because a
-// program could wait for a pipe, or read from a device, for ever.
+// A file from outside the program: a job, a template, a recording, a store. Only regular files are read, because
+// reading from a pipe or a device might never end.
 #pragma once
 
 #include "tuner/base/base.h"

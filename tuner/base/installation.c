@@ -30,7 +30,7 @@ char *installation_program(const char *name)
     autofree char *folder = own_folder();
     if (!folder) return text_copy(name);
     char *path = existing(folder, "../libexec/sweetspot", name);
-    return path ? path : text_join_path(folder, name); // built, not installed; if it is missing, starting it says so
+    return path ? path : text_join_path(folder, name); // built, not installed; if it is missing, starting it fails
 }
 
 char *installation_worker(const char *variable, const char *name)
@@ -41,7 +41,7 @@ char *installation_worker(const char *variable, const char *name)
 
 char *installation_headers(void)
 {
-    // For a worker, the driver, and a program that was built but not installed.
+    // Relative to a worker, to the driver, and to a program that was built but not installed.
     static const char *const places[] = {"../../include/sweetspot", "../include/sweetspot", "../../kernels"};
     autofree char *folder = own_folder(), *header = NULL;
     for (size_t i = 0; folder && i < sizeof places / sizeof *places && !header; i++)

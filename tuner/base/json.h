@@ -8,8 +8,8 @@
 #include "tuner/base/base.h"
 #include "tuner/base/stats.h"
 
-// Members of an object; `fallback` when `object` is not an object, the member is missing or of another type, or a real
-// does not fit in an integer.
+// Read a member of an object. They return `fallback` if `object` is not an object, if the member is missing or has
+// another type, or if a real does not fit in an integer.
 double json_get_number(const json_t *object, const char *key, double fallback);
 int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback);
 bool json_get_bool(const json_t *object, const char *key, bool fallback);
@@ -23,7 +23,7 @@ json_t *json_interval(const struct interval *);
 // Reads an interval from a member of an object. Elements that are missing or not numbers become NaN.
 struct interval json_get_interval(const json_t *object, const char *key);
 
-// Whether a C string is UTF-8, as JSON strings must be. Input that must be passed on unchanged is refused if it is not.
+// Whether a C string is UTF-8, as JSON strings must be. Other text is refused where it must be passed on unchanged.
 bool json_takes(const char *text);
 // A string from bytes that may not be UTF-8 (a compiler's log quotes any source): invalid bytes become '?'. New
 // reference.

@@ -1,4 +1,4 @@
-// The constructors with which json.h replaces the library's own. The library's constructors return NULL for a string
+// The constructors that json.h uses in place of the library's own. The library's constructors return NULL for a string
 // that is not UTF-8, for NaN, and when memory is exhausted, and that NULL then drops a member, shortens an array or
 // causes a crash. The functions here always return a value. Input that has to reach a compiler or a kernel unchanged
 // (job files, arguments, variables) is refused earlier if it is not UTF-8. So only strings that are merely reported can

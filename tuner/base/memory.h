@@ -17,7 +17,7 @@ void *memory_grow(void *old, size_t count, size_t size);
 // `count`, which may have been increased already.
 #define memory_add(list, count) (*((list) = memory_grow((list), (count) + 1, sizeof *(list)), &(list)[(count)++]))
 
-// Gives a growing array room for at least `count` elements. *room is how many fit so far; if that suffices, returns
+// Gives a growing array room for at least `count` elements. *room is how many fit so far; if that is enough, returns
 // `old`. Otherwise the room doubles, so that adding elements one by one is cheap.
 void *memory_room(void *old, size_t *room, size_t count, size_t size);
 
@@ -27,7 +27,7 @@ void *memory_try(size_t count, size_t size, struct error *err);
 void *memory_try_grow(void *old, size_t count, size_t size, struct error *err);
 
 // Goes before the declaration of local pointers, each of which must be initialised. Their memory is freed when they go
-// out of scope, including by a return. json.h has the same for JSON.
+// out of scope, including by a return. json.h defines the same for JSON.
 #define autofree __attribute__((cleanup(memory_free_local)))
 static inline void memory_free_local(void *local)
 {

@@ -27,7 +27,7 @@ static bool nvrtc_alone(const char *option)
 struct text_list nvcc_options(const char *arch, const char *const *options, size_t count)
 {
     struct text_list list = {0};
-    // Not -arch=sm_90a, with which nvcc 13.0 also compiles for compute_90, where the features of sm_90a fail.
+    // Not -arch=sm_90a: nvcc 13.0 would then also compile for compute_90, which lacks the features of sm_90a.
     if (*arch)
         text_list_add(&list, text_format("-gencode=arch=compute_%s,code=%s", arch + strcspn(arch, "0123456789"), arch));
     text_list_add(&list, text_copy("-std=" PROTOCOL_CXX_STANDARD));

@@ -21,8 +21,8 @@
 //   {"id":n,"progress":0.25,"what":".."}             a progress message; any number of them may precede the answer,
 //                                                    and each restarts the deadline. "what" may be missing. "trial"
 //                                                    is the trial in progress if there is only one. The GPU worker
-//                                                    sends one when it starts a request that runs a candidate; a
-//                                                    request is not blamed for a worker that ends before that
+//                                                    sends one when it starts a request that runs a candidate; if a
+//                                                    worker ends before that, the request is not blamed
 //
 // sweetspot-compile
 //
@@ -84,7 +84,7 @@
 // Raised when messages change in a way that workers from another build do not understand.
 enum { PROTOCOL_VERSION = 2 };
 
-// The language standard with which the compile worker and users of a header compile every candidate.
+// The language standard of every candidate, which both the compile worker and users of a header use.
 #define PROTOCOL_CXX_STANDARD "c++17"
 
 enum trial_status {
@@ -119,7 +119,7 @@ int status_find(const char *name);
 #define PROTOCOL_NVRTC "nvrtc"
 #define PROTOCOL_NVCC "nvcc"
 
-// Exit statuses of every program here; the man page has them for users.
+// Exit statuses of every program here; the man page lists them for users.
 enum {
     EXIT_DONE = 0,        // done
     EXIT_NOTHING = 1,     // done, but nothing valid found or a check failed

@@ -1,4 +1,4 @@
-// External programs: finding one, running it to its end with a deadline, and making a folder for its files.
+// Finds external programs, runs them to completion or a deadline, and makes folders for their files.
 #pragma once
 
 #include <limits.h>
@@ -18,16 +18,16 @@ struct program_run {
 
 struct program_end {
     bool late;      // it was killed at the deadline
-    int status;     // of waitpid
-    char *output;   // what it and its children wrote, PROGRAM_OUTPUT_MOST bytes at most; caller frees
+    int status;     // from waitpid
+    char *output;   // of it and its children, at most PROGRAM_OUTPUT_MOST bytes; the caller frees it
     double seconds; // how long it ran
 };
 
 enum { PROGRAM_OUTPUT_MOST = 1 << 22, PROGRAM_FILE = 3, PROGRAM_QUIET = 3 };
 
-// Runs it with nothing on its standard input, and without NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS. At the deadline it
-// is killed. When it has ended, its children are killed, including those that left its group (setsid). -1 with a
-// message when it cannot be started.
+// Runs it with an empty standard input, and without NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS. At the deadline it is
+// killed. When it has ended, its children are killed, including those that left its group (setsid). -1 with a message
+// when it cannot be started.
 int run_program(const struct program_run *, struct program_end *, struct error *);
 
 // The path of an executable file, malloc'ed; NULL if there is none. `length` is the length of the folder's name.

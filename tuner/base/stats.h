@@ -15,8 +15,8 @@ double stats_median(const double *x, size_t n);
 
 // Bounds of the median from order statistics: [x_(k), x_(n-k+1)] with the largest k for which P(Binomial(n, 1/2) < k)
 // <= tail (e.g. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2). The median is below `low` with at
-// most this probability, and above `high` with at most the same. False: there are too few samples, so that the bounds
-// are the smallest and the largest sample.
+// most this probability, and above `high` with at most the same. False: there are too few samples; the bounds are then
+// the smallest and the largest sample.
 bool stats_median_bounds(const double *x, size_t n, double tail, double *low, double *high);
 // A 95% confidence interval: the bounds with a tail of 2.5%. With fewer than six samples, the smallest and the largest
 // sample (93.75% for five).

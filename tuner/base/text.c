@@ -169,8 +169,7 @@ char *text_join_path(const char *directory, const char *path)
         autofree char *here = getcwd(NULL, 0);
         joined = text_format("%s/%s/%s", here ? here : ".", directory, path);
     }
-    // Drops "//", "/./" and "/x/..". Only names are looked at, so that this also works for a file that does not exist
-    // yet.
+    // Drops "//", "/./" and "/x/..". Only the names matter, so this also works for a file that does not exist yet.
     char *out = joined;
     for (const char *p = joined; *p;) {
         while (*p == '/') p++;

@@ -1,4 +1,4 @@
-// Small functions on strings that several layers need: nearest names, durations, formatted strings.
+// Small functions for strings that several layers need: nearest names, durations, formatted strings.
 #pragma once
 
 #include <stdarg.h>
@@ -54,10 +54,10 @@ char *text_join(const char *const *words, const char *separator);
 // random)", or, if no word is near, "unknown strategy 'x' (known: default, random)". malloc'ed.
 char *text_unknown(const char *what, const char *word, const char *const *words);
 
-// In a configuration's string, "A=1,B=x": where the next NAME=VALUE begins, which is after a comma that a name and '='
-// follow; NULL if there is none. No value of a parameter contains such a comma (space_add_parameter), so that such a
-// string can be split without a list of the names. *length (`length` may be NULL) is the length of the part before the
-// comma, or of the whole string if there is none.
+// Finds where the next NAME=VALUE begins in a configuration's string such as "A=1,B=x": after a comma that is followed
+// by a name and '='. NULL if there is none. No value of a parameter contains such a comma (space_add_parameter), so
+// that such a string can be split without a list of the names. *length (`length` may be NULL) is the length of the part
+// before the comma, or of the whole string if there is none.
 const char *text_next_item(const char *text, size_t *length);
 
 // A command line from the words of a NULL-terminated list, quoted for the shell where necessary. malloc'ed.

@@ -46,7 +46,7 @@ json_t *header_read(const char *path, struct error *err)
     return NULL;
 }
 
-// Whether the objects of two lists have pairwise equal values of these members.
+// Whether the objects of two lists have equal values for these members, pair by pair.
 static bool same_members(const json_t *a, const json_t *b, const char *const members[3])
 {
     if (json_array_size(a) != json_array_size(b)) return false;
@@ -58,7 +58,7 @@ static bool same_members(const json_t *a, const json_t *b, const char *const mem
     return true;
 }
 
-// Whether one header can launch both, which is so if they have the same stages on the same buffers.
+// Whether one header can launch both: they must have the same stages, which use the same buffers.
 static bool same_interface(const json_t *a, const json_t *b)
 {
     static const char *const stage[3] = {"name", "entry", "name"}, *const buffer[3] = {"name", "type", "direction"},
@@ -288,7 +288,7 @@ static void put_parameters(struct renderer *r, const json_t *section)
         const char *name = json_get_string(parameter, "name", "?");
         const json_t *value = json_object_get(parameter, "value");
         autofree char *macro = header_upper(name);
-        // The job's reader refuses such names, but an older header that is merged may have them.
+        // The job's reader refuses such names, but an older header that is merged may contain them.
         if (header_macro_taken(macro)) header_take(r, macro);
         if (json_is_string(value))
             header_define_text(r, name, json_string_value(value));
@@ -416,8 +416,8 @@ static json_t *make_prefixes(const json_t *section, const char *lower)
     return prefixes;
 }
 
-// Removes helper functions of fn_arithmetic.h that nothing calls: comments ("// ..."), a line with the name, and the
-// body up to the empty line after it.
+// Removes helper functions of fn_arithmetic.h that nothing calls. Each consists of comments ("// ..."), a line with the
+// name, and the body up to the empty line after it.
 static void drop_unused(char *text, const char *lower)
 {
     autofree char *word = text_format(" %s_fn_", lower);

@@ -13,8 +13,8 @@ json_t *header_read(const char *path, struct error *);
 
 // Merges fresh sections into `sections`. `fresh` is an array with one device's sections, one per kernel, and the
 // fallback's section if there is one. The device's sections come first, the fallback's comes last, and both replace
-// older ones. -1 with a message if the other sections are from another job, have other problem sizes, or are from a
-// Python file, so that one header cannot have both.
+// older ones. -1 with a message if one header cannot have both: the other sections are from another job, have other
+// problem sizes, or are from a Python file.
 int header_merge(json_t *sections, const json_t *fresh, struct error *);
 
 // The result of header_write if a parameter's macro would collide with one of the header's own, so that the job must be

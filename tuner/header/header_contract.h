@@ -16,8 +16,8 @@
 //
 // A section of a Python file has "python":true and Python code instead of C, and its buffers also have
 //
-//    "shape":["size_M","size_K"],"ld":"C","zero":true|"filled":true       ld: of rows that are apart; zero, filled: of
-//                                                               scratch, with a fill of zeros or another one
+//    "shape":["size_M","size_K"],"ld":"C","zero":true|"filled":true       ld: if it is given; zero, filled: scratch
+//                                                               that is filled, with zeros or otherwise
 //
 // Buffers that launches take by address are listed too. "C" is C code that uses size_M, size_N, .. "before" says what
 // the buffer must contain before every launch. A size is supported if it lies between the smallest and the largest

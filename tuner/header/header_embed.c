@@ -119,7 +119,7 @@ int binary_list_read(struct binary_list *l, const char *path, binary_parser *par
     for (; at; at = strstr(at + 1, mark)) {
         char hash[HASH_TEXT_SIZE];
         size_t size;
-        // NOLINTNEXTLINE(cert-err34-c): a number that is too large becomes the largest number, which is refused
+        // NOLINTNEXTLINE(cert-err34-c): a number that is too large becomes the largest number and is refused
         if (sscanf(at + strlen(mark), "%32s %zu", hash, &size) == 2 && size <= strlen(at))
             add(l, parser(at, size), size);
     }

@@ -2,7 +2,7 @@
 // every stage in every section, the sizes of buffers in bytes, and which problem sizes are supported.
 //
 // They include nothing, allocate nothing, and compile without warnings at the strictest level of C99, C++11 and CUDA:
-// no structure has the name of a function (C++ warns about that), no argument is unused, and nothing is converted
+// no structure shares its name with a function (C++ warns about that), no argument is unused, and nothing is converted
 // without a cast.
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
@@ -37,14 +37,14 @@ static void put_case(struct renderer *r, const json_t *stage)
     header_put(r, "    }\n");
 }
 
-// Writes the function that tells whether a run with this number exists, and what the loops' values are in it. A stage
-// without loops has one run.
+// Writes the function that tells whether a run with this number exists and, if so, the values of its loop variables. A
+// stage without loops has one run.
 static void put_runs(struct renderer *r, const char *name, const char *prefix)
 {
     header_put(
         r,
-        "/* This stage runs repeatedly: the functions below describe one run, counted from 0. It is the last run if\n"
-        " * geometry(sizes, run + 1).used is 0. */\n"
+        "/* This stage runs repeatedly. The functions below describe one of its runs, numbered from 0. The last run\n"
+        " * is the one for which geometry(sizes, run + 1).used is 0. */\n"
         "NAME_FUNCTION int %srun_on(int section name_declared_sizes",
         prefix);
     json_object_each((json_t *)r->loops, key, value) header_put(r, ", long long *at_%s", key);
@@ -107,7 +107,7 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
     json_array_each(r->sections, i, section) {
         const json_t *each = find_argument(section, stage, place), *members = json_object_get(each, "members");
         if (members) each = json_array_get(members, member);
-        if (!each || (!members && member)) continue; // the argument is of another kind there
+        if (!each || (!members && member)) continue; // this section's argument has another kind
         if (real)
             text_add(&values, "section == %zu ? %.17g : ", i, json_get_number(each, "real", 0));
         else

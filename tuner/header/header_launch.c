@@ -12,7 +12,7 @@ char *header_binary_name(const char *lower, const json_t *section)
     return binary ? text_format("%s_binary_%.16s", lower, json_get_string(binary, "hash", "")) : NULL;
 }
 
-// Whether any section calls a library, in which case functions take a callback.
+// Whether any section calls a library. If so, functions take a callback.
 static bool calls_library(const struct renderer *r)
 {
     bool any = false;
@@ -99,7 +99,7 @@ static void put_binaries(struct renderer *r)
     header_put(r, "    };\n    *count = (int)(sizeof binaries / sizeof binaries[0]);\n    return binaries;\n}\n\n");
 }
 
-// Writes the sizes of the arrays in launch.in, which have at least one element each.
+// Writes the sizes of the arrays in launch.in. Each array has at least one element.
 static void put_room(struct renderer *r)
 {
     size_t kernels = 1, stages = 1, arguments = 1, bytes = 1, swaps = 1, sizes = 1, buffers = 1, objects = 1;

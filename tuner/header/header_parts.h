@@ -44,7 +44,7 @@ char *header_binary_name(const char *lower, const json_t *section);
 const char *header_symbol(const json_t *section, const json_t *stage, struct error *);
 // The bits of a scalar whose type does not exist in C and Python. False if its value depends on sizes.
 bool header_scalar_bits(const json_t *argument, unsigned *bits);
-// How many bytes a stage's arguments take at most in a step's `room`, with any alignment.
+// The most bytes that a stage's arguments can take in a step's `room`, with padding for alignment.
 size_t header_argument_room(const json_t *stage);
 // The product of a stage's three sizes, such as "cluster"; INT64_MAX if they depend on the problem.
 int64_t header_product(const json_t *stage, const char *key);

@@ -71,8 +71,8 @@ static int complete_stage(const json_t *section, json_t *stage, struct error *er
     return 0;
 }
 
-// Adds to a section what only Python needs. -1 with a message if a launch takes something that a Python file cannot
-// provide.
+// Adds to a section the members that only Python needs. -1 with a message if a launch takes something that a Python
+// file cannot provide.
 static int complete(const json_t *section, struct error *err)
 {
     json_array_each(json_object_get(section, "objects"), i, object)

@@ -14,10 +14,10 @@
 //   units 0                                  where each cubin begins
 //   work #0 #1 * #2 *                        for the wave model, and the next
 //   blocks #0 128 ceil_div 1 1 1 * * *
-//   problem 0.00042 4096 4096 4096           seconds and sizes, a line for each
+//   problem 0.00042 4096 4096 4096           seconds and sizes, one line per problem
 //   supported 1 #0 128 >= && ..              #0: the first size
 //   stage 0 65536 0 0 gemm_simt              unit, dynamic and static shared memory, wide clusters, symbol; then its
-//   launch 1 0 0 #1 128 ceil_div .. shape 0 -1 0 pointer ..                  program (runtime_kernels.in has the words)
+//   launch 1 0 0 #1 128 ceil_div .. shape 0 -1 0 pointer ..                  program (words: runtime_kernels.in)
 #pragma once
 
 #include "tuner/header/header_embed.h"

@@ -128,8 +128,8 @@ static json_t *energy_text(const struct final_entry *entry, size_t problem)
     return energy && energy->joules.value > 0 ? json_string(show_energy(energy, TEXT_ROOM)) : NULL;
 }
 
-// How much longer the chosen kernels take at most than the fastest known kernel, on the problems for which they were
-// chosen, and on the problems that were held back (`held` is their number).
+// The largest regret: by how much the chosen kernels are slower than the fastest known kernel, on the problems for
+// which they were chosen, and on the problems that were held back (`held` is their number).
 static json_t *largest_regret(const struct job *job, const struct final *final)
 {
     double worst[2] = {0};
@@ -312,7 +312,7 @@ static int check_fallback(const struct job *job, const struct trial *trial, stru
     return 0;
 }
 
-// Adds the times with which the selector chooses among several kernels.
+// Adds the times that the selector uses to choose among several kernels.
 static void add_times(json_t *section)
 {
     json_t *times = json_array();

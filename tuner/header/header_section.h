@@ -26,7 +26,7 @@
 //
 //    "device":"FALLBACK","arch":"","fallback":true,"verified_on":"NVIDIA H200"
 //
-// Only with objective each, if the kernel is one of several and "problems" are those for which it was chosen:
+// These exist only with objective each, if the kernel is one of several; "problems" are those for which it was chosen:
 //
 //    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264,     input of tuner/setup/wave_model.h
 //    "times":[{"sizes":[..],"time":..}]                                on all problems that were not held back

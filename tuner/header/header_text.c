@@ -47,8 +47,8 @@ static const char *const words[] = {
     [FALLBACK] = "name_fallback_section", [FUNCTION] = "FN_FUNCTION",   [INTEGER] = "FN_INTEGER",
 };
 
-// `format`: the text is a printf format, so '%' is doubled, because a header that is read back may have any names of
-// sizes.
+// `format`: the text is a printf format, so '%' is doubled. A header that is read back may contain any name for a size,
+// even one with a '%'.
 static void add_sizes(struct text *to, const struct renderer *r, int word, bool format)
 {
     bool bare = word == PARAMETERS || word == SIZES;

@@ -38,7 +38,7 @@ char *header_literal(const char *text);
 //   name_given_sizes        ", size_M, size_N"; in a repeated stage ", run" follows
 //   name_parameters         name_declared_sizes without the first comma; "void" without any
 //   name_sizes              name_given_sizes without the first comma
-//   name_unused_sizes       "(void)size_M;" and so on, each on a line
+//   name_unused_sizes       "(void)size_M;" and so on, one per line
 //   name_timed_sizes        the sizes of times[i]
 //   name_fallback_section   its number, or -1
 //   FN(x), FN_FUNCTION, FN_INTEGER (search/space/fn.h)   name_fn_x, NAME_FUNCTION, long long

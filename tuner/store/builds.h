@@ -1,14 +1,14 @@
 // The document about the race between the winner's builds (written by tuner/final/final_builds.c, read by compare and
-// the header). It has the form of a final's document; "winner" ("kernels", "dispatch" ..) is taken from the final
-// before it. "entries" has NVRTC's builds by the numbers of their trials, the libraries, and "nvcc", which is nvcc's
-// build of the winner or, for each problem, of the kernel chosen for it. It also has:
+// the header). It is structured like a final's document; "winner" ("kernels", "dispatch" ..) is taken from the final
+// before it. "entries" lists NVRTC's builds by trial number, the libraries, and "nvcc", which is nvcc's build of the
+// winner or, for each problem, of the kernel chosen for it. It also has:
 //
 //    "nvcc":"nvcc 13.0.88"|"",                        "" if its version is unknown
 //    "verdict":"slower"|"same"|"faster"|"undecided"|"failed"|"missing","reason":"why it is one of the last three",
 //    "ratio":[value,low,high],                        nvcc's time over NVRTC's by the objective, in paired rounds
 //
-// There are times unless the verdict is "missing" (nvcc made no build) or "failed" (its build is incorrect, or does not
-// run).
+// It contains times unless the verdict is "missing" (nvcc made no build) or "failed" (its build is incorrect, or does
+// not run).
 #pragma once
 
 #define BUILDS_DOCUMENT "builds"

@@ -2,9 +2,9 @@
 // schema in store_schema.c; all of them use store_sql.c and store_fields.c.
 //
 // Invariant: between calls no transaction is open and no statement is in progress, so that a reader never keeps the log
-// from being checkpointed, and a kill -9 between calls leaves nothing to undo. synchronous is NORMAL, with which a
-// commit in WAL mode is a write() without fsync. It survives the death of the process, because the page cache does, and
-// takes 0.1 ms for all rows of a trial; FULL would wait milliseconds for the disk.
+// from being checkpointed, and a kill -9 between calls leaves nothing to undo. With synchronous = NORMAL, a commit in
+// WAL mode is a write() without fsync. It survives the death of the process, as the page cache does, and takes 0.1 ms
+// for all rows of a trial; FULL would wait milliseconds for the disk.
 #include "tuner/store/store.h"
 
 #include <sys/stat.h>
@@ -25,7 +25,8 @@ static char *read_only_uri(const char *path)
     return text_format("file:%s?%s", escaped, access(log, F_OK) ? "immutable=1" : "mode=ro");
 }
 
-// Readers do not check stores that are larger than this: the check would take longer than reading what they show.
+// Readers do not check stores that are larger than this: the check would take longer than reading the data that they
+// show.
 static const off_t checked_for_readers = (off_t)256 << 20;
 
 // Checks every page and the order of the rows: 0.12 s for 40 MB (50,000 trials), 1.3 s for a million. A run must not

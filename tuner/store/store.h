@@ -6,16 +6,16 @@
 // change of the source, the old trials stay but do not count; when the change is reverted, they count again. Names are
 // stored as text, so that a store does not depend on any numbering.
 //
-// The schema (store_schema.c) has a version (PRAGMA user_version) and an application id. A store of
-// another version, a file that is not a store, or a damaged store is refused with a message and not changed. New
-// figures of trials need no new version: if a store lacks columns for fields of the table (tuner/trial/trial_field.h),
-// they are added with the first trial that is stored, and are unknown until then. People read a store through its views
-// (store_views.c), whose compatibility is promised separately (docs/store.md).
+// The schema (store_schema.c) has a version (PRAGMA user_version) and an application id. A store with another version,
+// a damaged store, or a file that is not a store is refused with a message and not changed. New figures of trials need
+// no new version: if a store lacks columns for fields of the table (tuner/trial/trial_field.h), they are added with the
+// first trial that is stored, and are unknown until then. People read a store through its views (store_views.c), whose
+// compatibility is promised separately (docs/store.md).
 //
-// Committed data survives kill -9 at any later time; a write in progress is stored completely or not at
-// all. A power failure may lose the last commits, but never damages the file. When the disk is full, the call fails,
-// and everything that was committed before is still there. Only one thread may use a store at a time. Do not fork while
-// a store is open, unless the child execs.
+// Committed data survives kill -9 at any later time; a write in progress is stored completely or not at all. A power
+// failure may lose the last commits, but never damages the file. When the disk is full, the call fails, and everything
+// that was committed before is still there. Only one thread may use a store at a time. Do not fork while a store is
+// open, unless the child execs.
 #pragma once
 
 #include "tuner/base/hash.h"
@@ -38,25 +38,25 @@ void store_close(struct store *);
 const char *store_rescued_copy(const struct store *);
 
 // Refuses a second tuner on the same store: takes a lock that the system releases when the process dies. -1 with "...
-// is being tuned by process 1234" if another tuner has it. Readers (status, header, compare, export) need no lock. Two
-// things are locked. One is <store>.lock, which is next to the store's file (not next to a symbolic link to it) and is
-// left there. The other, for tuners on the same machine, is a name made from the file's identity, which cannot be
+// is being tuned by process 1234" if another tuner holds it. Readers (status, header, compare, export) need no lock.
+// Two things are locked. One is <store>.lock, which is next to the store's file (not next to a symbolic link to it) and
+// is left there. The other, for tuners on the same machine, is a name made from the file's identity, which cannot be
 // removed. store_close releases the lock.
 int store_lock(struct store *, struct error *);
-// The process that holds the lock; 0: none.
+// The number of the process that holds the lock; 0: none.
 long store_holder(struct store *);
 
 // Makes the environment current, and stores it if it is new. Later trials belong to it, and queries see only its
 // trials. environment.key identifies it.
 int store_use_environment(struct store *, const struct environment *, struct error *);
 // Finds the environment that was last used by a run (for status, header, compare and export, which have no device), and
-// makes it current without writing anything. 1 when there is none. Strings live until the store is closed.
+// makes it current without writing anything. 1 when there is none. Strings are valid until the store is closed.
 int store_last_environment(struct store *, struct environment *, struct error *);
 
 // Makes the environment with this key current without writing anything. 1 when there is none.
 int store_read_environment(struct store *, const char *key, struct error *);
-// Calls visit for every environment, most recently used first. Stops and returns like store_each. Strings live during
-// the call of visit, which must not use the store.
+// Calls visit for every environment, most recently used first. Stops and returns like store_each. Strings are valid
+// only during the call to visit, which must not use the store.
 int store_each_environment(struct store *, int (*visit)(void *user, const struct environment *), void *user,
                            struct error *);
 
@@ -77,13 +77,13 @@ int store_add_retry(struct store *, const struct trial *, struct error *);
 int store_add_counters(struct store *, int64_t trial, const struct trial_counter *, size_t count, struct error *);
 
 // Looks up the trial of a configuration in the current environment. Returns 0 if it is found, 1 if not, and -1 on
-// errors. The trial and its data live until the next call of store_find, store_get or store_close.
+// errors. The trial and its data are valid until the next call to store_find, store_get or store_close.
 int store_find(struct store *, const char *config, struct trial *, struct error *);
 int store_get(struct store *, int64_t id, struct trial *, struct error *); // by id, in any environment
 // Calls visit for every trial of the current environment, in order of id; with `best`, only for trials with status ok,
 // best objective first. Visits at most `limit` trials; 0: all. Stops early when visit returns non-zero, and returns
-// that value. The trial lives during the call of visit, which may use the store. Only the trial's lists in `parts` are
-// read. The other lists are empty, and without stages the facts are unknown.
+// that value. The trial is valid only during the call to visit; visit may use the store. Only the trial's lists in
+// `parts` are read. The other lists are empty, and without stages the facts are unknown.
 enum store_parts { STORE_PROBLEMS = 1, STORE_STAGES = 2, STORE_COUNTERS = 4, STORE_WHOLE = 7 };
 int store_each(struct store *, bool best, int64_t limit, unsigned parts, int (*visit)(void *user, const struct trial *),
                void *user, struct error *);
@@ -92,7 +92,7 @@ int store_each(struct store *, bool best, int64_t limit, unsigned parts, int (*v
 int store_scan(struct store *, int (*visit)(void *user, const struct trial *), void *user, struct error *err);
 // Calls visit for the best trials of the store's other environments (another device, problem or version of the source):
 // first the best trial of each, then the second best, and so on; at most `limit`. A search starts with these
-// configurations and must measure them again. Strings live during the call.
+// configurations and must measure them again. Strings are valid only during the call.
 int store_each_elsewhere(struct store *, int64_t limit,
                          int (*visit)(void *user, const char *config, const char *device), void *user, struct error *);
 // The number of trials by status in the current environment.
@@ -118,8 +118,8 @@ int store_each_document(struct store *, int64_t trial, const char *kind, int64_t
 
 // Blobs: bytes that are found by a hash of their content, such as a finalist's cubin. Equal blobs are stored once.
 int store_put_blob(struct store *, const void *bytes, size_t size, char hash[HASH_TEXT_SIZE], struct error *);
-// 1 when there is none; -1 with a message when the bytes do not match their hash. They live until
-// the next call of store_get_blob.
+// 1 when there is none; -1 with a message when the bytes do not match their hash. They are valid until the next call to
+// store_get_blob.
 int store_get_blob(struct store *, const char *hash, const void **bytes, size_t *size, struct error *);
 // A trial's blob of a kind ("cubin"); a later blob replaces it. 1 if the trial has none.
 int store_set_trial_blob(struct store *, int64_t trial, const char *kind, const char *hash, struct error *);

@@ -1,4 +1,4 @@
-// The store's documents and blobs: data other than figures that belong to an environment, a trial, or the whole store.
+// The store's documents and blobs: all data except figures. They belong to an environment, a trial, or the whole store.
 
 #include "tuner/base/clock.h"
 #include "tuner/store/store_internal.h"

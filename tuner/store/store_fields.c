@@ -1,6 +1,6 @@
 // The statements that are prepared once and kept, and the table of a trial's fields as SQL: columns, binding and
-// reading. Columns have the names of the fields and the table's order; a column that is missing in the file is read as
-// NULL.
+// reading. Columns are named after the fields and follow the order of the table. A column that is missing from the file
+// is read as NULL.
 
 #include "tuner/store/store_internal.h"
 
@@ -82,8 +82,8 @@ static const struct {
     [STATEMENT_STAGES] = {FIELD_STAGE, NULL, "t.trial", " FROM trial_stages t WHERE trial = ? ORDER BY position"},
 };
 
-// The other statements. A "+" keeps SQLite from using an index that does not have the order of the rows: reading all
-// rows in the order of the table is six times as fast.
+// The other statements. A "+" keeps SQLite from using an index whose order differs from that of the rows: reading all
+// rows in the table's order is six times as fast.
 static const char *const statement_text[STATEMENT_COUNT] = {
     [STATEMENT_ADD_COUNTER] =
         "INSERT OR REPLACE INTO trial_counters (trial, problem, stage, key, value) VALUES (?,?,?,?,?)",

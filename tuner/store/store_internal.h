@@ -42,7 +42,7 @@ struct store {
     char *path;
     char *lock_path; // NULL until it is needed
     bool *present;   // by field: whether the file has a column for it
-    bool incomplete; // some columns are missing in the file
+    bool incomplete; // some columns are missing from the file
     char *rescued;   // where the content was saved when the file was deleted or replaced; otherwise NULL
     bool lost;       // the file was deleted or replaced, so nothing more is written
     bool has_log;    // its write-ahead log was seen
@@ -88,8 +88,8 @@ int store_begin(struct store *, struct error *err);
 // Commits when status is 0; otherwise, or when that fails, rolls back. Returns 0 or -1.
 int store_end(struct store *, int status, struct error *err);
 
-// A transaction around several queries, so that they take one lock and see one state. Within another transaction, no
-// new one is begun.
+// A transaction around several queries, so that they take one lock and see one state. Within another transaction, these
+// functions begin no new one.
 int store_begin_reading(struct store *, struct error *err);
 void store_end_reading(struct store *);
 

@@ -1,6 +1,6 @@
 // Checks that commits are in the file that has the store's name. A file that is deleted or replaced while it is open
-// continues to take commits, without a name, and is lost when the process ends. The check makes three calls of stat
-// after each commit, which take 5 us.
+// still takes commits, but has no name, and is lost when the process ends. The check calls stat three times after each
+// commit, which takes 5 us.
 #include <unistd.h>
 
 #include "tuner/store/store_internal.h"

@@ -1,5 +1,5 @@
 // The store's trials: commits them whole, and reads them back with their problems, stages and counters. store_fields.c
-// knows their columns.
+// defines their columns.
 //
 // Invariant: a trial's rows in the four tables are written in one transaction, so that a trial is stored with its
 // problems and stages or not at all. Only its counters, the mark `counted` and verdicts are added later.
