@@ -208,12 +208,13 @@ TEST(every_format_of_every_command_has_a_golden_file)
     size_t found = 0;
     for (size_t i = 0; i < command_count; i++) {
         struct e2e_result r = run(folder, test_text("%s --help", commands[i]->name), true);
-        char *at = strstr(r.out, "--format ");
+        char *at = strstr(strstr(r.out, "Options:"), "--format ");
         if (at) {
             at += strlen("--format ");
             at[strcspn(at, " \n")] = 0;
             for (char *rest, *format = strtok_r(at, "|", &rest); format; format = strtok_r(NULL, "|", &rest)) {
                 char *name = test_text("%s_%s", commands[i]->name, format);
+                if (!strcmp(format, "page")) continue; // make test-browser looks at it
                 if (!is_case(name)) fail_msg("`sweetspot %s --format %s` is not tested", commands[i]->name, format);
                 found++;
             }

@@ -312,13 +312,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     put_empty_store();
     stream_count = pipe_count = 0;
     struct tune_options options = {.device = "0",
-                                   .store_path = in_folder("fuzz.db"),
+                                   .files.store_path = in_folder("fuzz.db"),
                                    .again = "sweetspot tune",
-                                   .log_path = in_folder("log"),
-                                   .cache = in_folder("cache"),
+                                   .files.log_path = in_folder("log"),
+                                   .files.cache = in_folder("cache"),
                                    .evaluations = 5,
                                    .workers = 1,
-                                   .alone = true,
+                                   .earlier.alone = true,
                                    .strategy = "random",
                                    .seed = 1,
                                    .counters = true,

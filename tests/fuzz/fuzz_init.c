@@ -25,10 +25,10 @@ static void check_draft(const struct cuda_file *file, const struct cuda_kernel *
     FILE *out = fopen(path, "w");
     if (!out) abort();
     job_draft_open(&draft, file, kernel, NULL);
-    draft.assumes = answers;
+    draft.dialog.assumes = answers;
     if (answers) answer(&draft, file->source);
     job_draft_write(out, &draft, "draft", "draft.cu");
-    bool refused = draft.mistake != NULL;
+    bool refused = draft.dialog.mistake != NULL;
     job_draft_release(&draft);
     if (fclose(out)) abort();
     if (refused) return;
