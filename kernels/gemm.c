@@ -39,9 +39,9 @@
 //   IJHPCA 36, 2022). If the high part is cut off and the low one rounded, a product misses at most (2*2^-21 +
 //   2^-20)|ab| = 32u|ab|. We allow FP32's own bound plus that, (2*sqrt(K) + 4 + 32)*u*S. Tensor cores truncate when
 //   they add (Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ CS 7, 2021). With
-//   data of one sign, this error grows like K, so a kernel must then accumulate in between with rounding. Plain TF32
-//   exceeds this bound in one element in ten at K=2048. Baselines: cuBLAS and cublasLt in FP32, whose errors `compare`
-//   also shows.
+//   data of one sign, this error grows like K, so for such data a kernel must regularly add the tensor cores' sums to
+//   an accumulator that rounds. Plain TF32 exceeds this bound in one element in ten at K=2048. Baselines: cuBLAS and
+//   cublasLt in FP32, whose errors `compare` also shows.
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@ struct npy {
 
 // The caller must call npy_release, also after a failure.
 int npy_read(struct npy *, const char *path, struct error *err);
-// The same; also returns the size of the whole file, which is in `memory`.
+// Like npy_read; also returns the size of the whole file, which is in `memory`.
 int npy_read_bytes(struct npy *, const char *path, size_t *size, struct error *err);
 // Writes an array of rows x cols elements, whose rows begin `ld` elements apart. A single row becomes a one-dimensional
 // array. bf16, which NumPy does not have, becomes f4, and FP8 becomes bytes without a type (V1), as ml_dtypes writes

@@ -121,8 +121,8 @@ struct device_operations {
     int (*scratch)(void *self, size_t bytes, uint64_t *pointer, struct error *err);
     // Dense fp64 copy of an operand, of its absolute values, or of its squares.
     int (*widen)(void *self, const struct operand *from, enum widened, uint64_t to, struct error *err);
-    // Conversions from double: to float, rounded up, of factor*from + sqrt(squares) (without the root if `squares` is
-    // 0); and to int64_t.
+    // Conversions from double. The first converts factor*from + sqrt(squares) (without the root if `squares` is 0) to
+    // float, rounded up; the second converts to int64_t.
     int (*narrow_up)(void *self, double factor, uint64_t from, uint64_t squares, int64_t n, uint64_t to,
                      struct error *err);
     int (*to_integer)(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err);

@@ -1,5 +1,5 @@
-// Local alignment by Smith and Waterman with affine gaps (Gotoh 1982) of many pairs of short sequences: the best score
-// of each pair, in integers.
+// Smith-Waterman local alignment of many pairs of short sequences, with affine gaps (Gotoh 1982): the best score of
+// each pair, in integers.
 //
 //     H[i][j] = max(0, H[i-1][j-1] + s(a[i], b[j]), E[i][j], F[i][j])
 //     E[i][j] = max(E[i][j-1] - extend, H[i][j-1] - open),  F[i][j] = max(F[i-1][j] - extend, H[i-1][j] - open)

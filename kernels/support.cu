@@ -341,8 +341,8 @@ extern "C" __global__ void support_to_integer(const double *from, i64 n, i64 *to
     for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) to[i] = __double2ll_rn(from[i]);
 }
 
-// Of n numbers, adds the finite squares to to[0], and their count to to[1]. Unless `sizes` is null, writes to it, for
-// each element, the root mean square of the element's row. Each block processes one row at a time.
+// Adds the sum of the finite squares of n numbers to to[0], and their count to to[1]. Unless `sizes` is null, writes to
+// it, for each element, the root mean square of the element's row. Each block processes one row at a time.
 extern "C" __global__ void __launch_bounds__(256)
     support_row_sizes(const double *from, i64 n, i64 rows, i64 cols, float *sizes, double *to)
 {

@@ -224,7 +224,7 @@ static int probe_device(struct counters *c, int device, struct error *err)
 }
 
 // While the session is open, neither the size of the counter-data image nor the profiler's number of ranges can change:
-// ranges beyond the number at the first pass's start are lost without an error.
+// ranges in excess of the number that was set when the first pass started are lost without an error.
 static int make_data(struct counters *c, struct error *err)
 {
     CUpti_RangeProfiler_GetCounterDataSize_Params size = CUPTI_PARAMS(

@@ -108,8 +108,8 @@ static uint32_t relocated(const struct elf_file *e, uint64_t offset)
     return 0;
 }
 
-// `list` with room for one more than `count` elements; the room doubles at powers of two. If memory runs out, NULL, and
-// the table is `exhausted`.
+// Returns `list` with room for at least one more than `count` elements; the room doubles at powers of two. If memory
+// runs out, returns NULL and sets the table's `exhausted`.
 static void *with_room(struct linetable *t, void *list, size_t count, size_t size)
 {
     if (count & (count - 1)) return list;

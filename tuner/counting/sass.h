@@ -1,6 +1,6 @@
 // What each instruction of one kernel did in one launch. Executed instructions, wavefronts and sectors come from
-// CUPTI's SASS metrics, counted by code that CUPTI patches into the kernel (sass.c). Where warps were found waiting
-// comes from CUPTI's PC sampling, in the unpatched kernel (sampling.c).
+// CUPTI's SASS metrics, counted by code that CUPTI patches into the kernel (sass.c). CUPTI's PC sampling shows where
+// warps of the unpatched kernel wait (sampling.c).
 //
 // A listing has one entry for each instruction of the kernel's code, in the code's order (instructions are 16 bytes on
 // every architecture since Volta). The two modules fill different columns of the same listing. Neither may run while a

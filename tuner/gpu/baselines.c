@@ -23,7 +23,8 @@ static int take_places(struct baselines *all, const struct operation_baseline *a
                      all->workload->problems[problem].name, places->count, places->count == 1 ? "" : "s");
 }
 
-// Opens the ways of a library that the request names, or its fastest ones.
+// Prepares a library with the ways (library_race.h) that the request lists or, if it lists none or they fail, with the
+// fastest ones.
 static int open_ways(struct baselines *all, struct baseline *b, struct error *err)
 {
     struct workload *w = all->workload;

@@ -237,7 +237,7 @@ void buffers_move(struct buffers *to, const struct buffers *from, const uint64_t
     guard_regions(to, guard_bytes);
 }
 
-// A random multiple of the alignment, so that one copy's place says little about another's.
+// A random multiple of the alignment, so that the address of one copy says little about that of another.
 static size_t gap(void)
 {
     return ALIGNMENT * (size_t)entropy_below(64);
@@ -361,7 +361,7 @@ int buffers_keep(struct buffers *s, unsigned set, struct error *err)
 
 uint64_t buffers_key(unsigned flags)
 {
-    return ((entropy_draw() | 32) & ~3ull) | flags; // more than any kind
+    return ((entropy_draw() | 32) & ~3ull) | flags; // greater than any kind's number
 }
 
 // splitmix64's finaliser, like mix() in support_elements.cuh.
@@ -372,14 +372,14 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-// A copy's key, which depends on the copy's distance, because each copy has a different one.
+// The key of one copy. It is derived from the copy's distance, which is different for every copy.
 static uint64_t copy_key(const struct buffers *s, unsigned copy, uint64_t key)
 {
     return key <= CONTENT_PROMISED ? key : mix(key + (uint64_t)s->shift[copy]);
 }
 
-// Whether an output may hold numbers close to those expected. In timed launches only two copies may, because filling
-// each one takes a separate kernel launch.
+// Whether an output may hold numbers close to those expected. In timed launches, only those in the first `sets` copies
+// may, because filling each output takes a separate kernel launch.
 static bool may_be_close(const struct buffers *s, size_t i, unsigned copy, uint64_t key)
 {
     const struct device_buffer *b = &s->list[i];

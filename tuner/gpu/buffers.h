@@ -1,7 +1,7 @@
 // The memory of one problem: every buffer that the job names, each between guard bands, in one allocation. There are
-// copies of this memory. The second copy holds data from another seed, so that results computed for one are of no use
-// for the other. Further copies, which hold the data of either seed, are for timing many launches in a row, each on its
-// own memory.
+// copies of this memory. The second copy holds data from another seed, so that results computed on one copy are of no
+// use on the other. Further copies, which hold the data of either seed, are for timing many launches in a row, each on
+// its own memory.
 //
 //     slot 0                                          slot 1
 //     | front guard | row 0 | pad | row 1 | pad | ... | back guard | front guard | row 0 ...
@@ -128,8 +128,9 @@ static inline bool buffer_is_output(const struct device_buffer *b)
 void buffers_move(struct buffers *to, const struct buffers *from, const uint64_t address[BUFFERS_MAX],
                   size_t guard_bytes);
 
-// Fills the first copy with guards and with data from the seed, as the data of `set`, and keeps their origins. After
-// references have been computed from set 1, buffers_keep() moves it to its place. Set 0 is filled last, and stays.
+// Fills the first copy with guards and with the data that the seed gives for `set`, and keeps origins of these data.
+// After references have been computed from set 1, buffers_keep() moves it to its own copy. Set 0 is filled last, and
+// stays in the first copy.
 int buffers_fill(struct buffers *, unsigned set, uint64_t seed, struct error *err);
 int buffers_keep(struct buffers *, unsigned set, struct error *err);
 // Prepares n copies for a launch: outputs and scratch get contents that the key determines (scratch with a fill is

@@ -11,12 +11,12 @@
 
 static const double settling = 0.3;     // s before a window, during which the clock adapts to the work
 static const double batch_time = 0.02;  // s of a batch, or one repetition
-static const double graph_time = 0.05;  // s of a batch in a graph: longer than the slowest readings together
+static const double graph_time = 0.05;  // s of a batch in a graph: longer than the slowest readings take together
 static const double host_time = 1e-3;   // s: the host launches repetitions of this length in time
 static const double late_share = 0.1;   // largest part of the window in which the device may have waited for the host
 static const double least_share = 0.05; // the preparation's share, below which bare repetitions may wait for the host
 static const double state_interval = 0.02; // s between readings of the clock
-enum { POLL = 200, TRIES = 3 };            // us between readings of the counter; windows, while the device waits
+enum { POLL = 200, TRIES = 3 };            // us between readings of the counter; how many windows are tried
 enum { GRAPH_REPETITIONS = 1024 };         // at most
 
 struct repetitions {
@@ -62,7 +62,7 @@ static int wait_for(struct repetitions *r, struct cuda_event *event, struct erro
     return failed;
 }
 
-// late: when the whole batch was in the queue, the device had only its last repetition left to do.
+// *late: when the whole batch was in the queue, the device had already reached the batch's last repetition.
 static int enqueue(struct repetitions *r, size_t count, bool *late, struct error *err)
 {
     int failed = 0;

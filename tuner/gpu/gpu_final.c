@@ -275,8 +275,8 @@ static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_
     return failed;
 }
 
-// Checks whether the medians of candidates that were timed in graphs hold if nothing is left in shared memory by
-// earlier launches.
+// Checks whether the medians of candidates that were timed in graphs hold when earlier launches leave nothing in shared
+// memory.
 static int check_graphs(struct gpu_final *f, const size_t *order, size_t n, size_t problem, size_t rounds, double done,
                         struct error *err)
 {
@@ -297,7 +297,7 @@ static int check_graphs(struct gpu_final *f, const size_t *order, size_t n, size
     return failed;
 }
 
-// Runs the rounds of one problem; *rounds: how many. At `until` they end early, but not before FINAL_LEAST rounds.
+// Runs the rounds of one problem; *rounds: how many. They stop at the time `until`, but not before FINAL_LEAST rounds.
 static int take_rounds(struct gpu_final *f, size_t *order, size_t n, size_t problem, double until, double done,
                        double share, size_t *rounds, struct error *err)
 {
@@ -325,7 +325,7 @@ static int take_rounds(struct gpu_final *f, size_t *order, size_t n, size_t prob
     return 0;
 }
 
-// Transfers the verdict that a problem's plan found during the race to the entry.
+// Gives the entry the verdict that the plan for a problem collected during the race.
 static void settle(struct timed_entry *e, size_t problem)
 {
     struct measure_plan *plan = &e->plans[problem];
@@ -334,8 +334,8 @@ static void settle(struct timed_entry *e, size_t problem)
     plan->launches_judged = 0;
 }
 
-// All rounds of one problem. `done` and `share` are for reporting progress: fractions of the final before this problem,
-// and for this problem.
+// Runs all rounds of one problem. `done` and `share` are for reporting progress: the fraction of the final that comes
+// before this problem, and the fraction that this problem takes.
 static int race_problem(struct gpu_final *f, size_t problem, double until, double done, double share, struct error *err)
 {
     struct workload *w = f->w;

@@ -1,6 +1,6 @@
 // The request "profile": counts what each line of a candidate's source does, from the counts of its instructions
 // (sass.h) and the line table (linetable.h). A stage is counted once, with all of its runs, on buffers as its
-// predecessors leave them. It is sampled in as many launches as fill some milliseconds.
+// predecessors left them. It is sampled over enough launches to take some milliseconds.
 #include "tuner/gpu/gpu_requests.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "tuner/counting/sass.h"
 #include "tuner/gpu/pipeline.h"
 
-// About how many samples one scheduler should take, in sampling_time.
+// The approximate number of samples that one scheduler should take during sampling_time.
 enum { SAMPLES_WANTED = 2000, MOST_LAUNCHES = 2000 };
 static const double sampling_time = 10e-3;
 
@@ -158,7 +158,7 @@ static int answer_stage(const struct sass_listing *listing, const struct linetab
     return 0;
 }
 
-// The sampling period's exponent, and how many launches fill the time.
+// Chooses the exponent of the sampling period, and the number of launches that together take sampling_time.
 static int plan_sampling(struct stage_run *r, unsigned *period, struct error *err)
 {
     double begin = clock_now();

@@ -9,8 +9,8 @@
 #include "tuner/protocol/profile_message.h"
 #include "tuner/protocol/trial_message.h"
 
-// The share that is done, and the trial that is running (-1: a baseline; 0: all entries are racing, or the request has
-// only one trial).
+// Reports the share of the request that is done, and the trial that is running (-1: a baseline; 0: all entries are
+// racing, or the request has only one trial).
 typedef void gpu_progress(void *user, double share, int64_t trial);
 
 // `progress` (or NULL) is called once, before the soak. The soak then has the request's whole time limit for itself.

@@ -11,7 +11,7 @@ static const double graph_time = 300e-6;
 // The share of a trial's timed launches that is judged: enough to detect a kernel that gives wrong results in one
 // launch out of two or four.
 static const double verified_share = 0.2;
-// The same for launches whose time does not count. A kernel cannot tell them from the others either.
+// The judged share of launches whose time does not count. A kernel cannot tell them from timed launches either.
 static const double unjudged = 0;
 
 // Before one in this many timed launches, module variables keep what the previous launch left, as in a program. Before
@@ -173,9 +173,9 @@ static void add_power(const struct measure *m, struct measurement *out)
     if (m->power.last - m->power.first >= power_window) out->energy = out->power * out->time;
 }
 
-// Lets the device idle. In a stream of launches, kernels that write much run at one of two speeds, some 10% apart, and
-// keep it for the whole process. After a pause of 400 us they run at the higher speed. ncu sees this speed too, since
-// it waits before every launch.
+// Lets the device idle. In a stream of launches, write-heavy kernels run at one of two speeds, some 10% apart, and keep
+// it for the whole process. After a pause of 400 us they run at the higher speed. ncu sees this speed too, since it
+// waits before every launch.
 static int rest(struct measure *m, struct error *err)
 {
     int failed = cuda_sync(m->cuda, err);
@@ -280,7 +280,7 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     for (int i = 0; i < MEASURE_BATCH; i++) plans[i] = &plan;
     // A first launch includes loading the kernel, so its time decides only if it is far from every threshold.
     bool doubtful = !(first > 2 * set->graph_below && first > 20e-6) || (best > 0 && first > best * set->slow_factor);
-    // The verified run (first) was a launch for warming up, and so is the doubtful case's single sample.
+    // The verified run (`first`) counts as a warm-up launch, and so does the single sample of a doubtful case.
     size_t warmup = set->warmup > (first > 0) + doubtful ? (size_t)(set->warmup - (first > 0) - doubtful) : 0;
     if (first > early_stop_long_launch) warmup = 0;
     for (size_t n; warmup && !failed; warmup -= n) {
@@ -289,7 +289,7 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     }
     if (!failed && doubtful) failed = measure_samples(m, plans, 1, unjudged, &estimate, err);
     if (failed) return failed;
-    // Short work is timed in a graph, because a single launch takes longer, at worst several times as long.
+    // Work short enough for a graph is not screened by this estimate: a single launch can take several times as long.
     if (doubtful && estimate > set->graph_below) sampler_screen(&sampler, estimate);
     *status = plan.status;
     *reason = plan.reason;

@@ -22,8 +22,9 @@ enum { MEASURE_BATCH = 64 };
 
 // What is timed. enqueue() launches once and does not wait; `shift` is added to every buffer's address. The other
 // functions may be NULL. restore() enqueues restoring whatever else must be restored before a launch. copy() enqueues
-// copying the buffers to where kernels see them, before a launch, or `back`, to be judged (symbol_bindings.h). Work
-// with restore() or copy() is not put into graphs. prepare() enqueues the stages that are not timed.
+// copying the buffers: before a launch to where kernels see them, and after it (`back`) from there, to be judged
+// (symbol_bindings.h). Work with restore() or copy() is not put into graphs. prepare() enqueues the stages that are not
+// timed.
 struct work {
     int (*enqueue)(void *self, int64_t shift, struct error *err);
     int (*restore)(void *self, struct error *err);
@@ -88,7 +89,8 @@ void measure_plan_free(struct measure_plan *);
 int measure_samples(struct measure *, struct measure_plan *const *plans, size_t n, double share, double *times,
                     struct error *err);
 
-// The same for any number of plans, all samples judged. hot: the device was throttled meanwhile.
+// Like measure_samples(), but for any number of plans, and all samples are judged. *hot: the device was throttled
+// meanwhile.
 int measure_plans(struct measure *, struct measure_plan *const *plans, size_t n, double *times, bool *hot,
                   struct error *err);
 

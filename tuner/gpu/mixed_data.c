@@ -3,7 +3,7 @@
 
 #include "tuner/base/entropy.h"
 
-// Whether the elements of a fill are drawn one by one or all at once; otherwise they are the same in both sets.
+// Whether the elements of a fill are drawn one by one (EACH) or all at once (ALL), or are the same in both sets (NONE).
 enum variety { VARIETY_NONE, VARIETY_EACH, VARIETY_ALL };
 
 static enum variety variety_of(const struct device_buffer *b)

@@ -1,7 +1,7 @@
 // The mixed sets of a problem's data. Each equals one of the two sets, except for a piece of one buffer, which comes
 // from the other set. A kernel that remembers its results for an input, or distinguishes data by a few samples, gives
-// wrong results on the mixed set of the data that it remembers. The mixed sets are prepared once, if the reference is
-// fast, and put together for the launches of a soak.
+// wrong results on the mixed set that resembles the data it remembers. The mixed sets are prepared once, if the
+// reference is fast, and put together for the launches of a soak.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"
@@ -12,5 +12,5 @@
 bool mixed_data_draw(struct device_problem *);
 // Called after buffers_restore(): writes the piece, if its buffer was restored.
 int mixed_data_restored(const struct device_problem *, const struct buffers *, unsigned copy, struct error *err);
-// Fills the first copy with a mixed set, from the seed of set 0; set 1 must be in its place. Enqueued.
+// Fills the first copy with a mixed set, from the seed of set 0; set 1 must already be in its own copy. Enqueued.
 int mixed_data_fill(struct workload *, struct device_problem *, unsigned set, uint64_t seed, struct error *err);

@@ -8,8 +8,8 @@
 // - Memory: bus width times twice the memory clock. A cold launch is allowed to find a quarter of the L2
 //   filled with its inputs (on the H200 it finds none of them), and a warm one all of it. Outputs up to the size of the
 //   L2 may be written to memory after the kernel has ended.
-// - Between the L2 and the multiprocessors: every byte once, in the direction with more bytes, at 64 bytes per clock
-//   and multiprocessor (128 from sm_100 on). Multicast brings a line to many multiprocessors, but first to one.
+// - Between the L2 and the multiprocessors: every byte moves once, and the direction with more bytes counts, at 64
+//   bytes per clock and multiprocessor (128 from sm_100 on). Even with multicast, a byte must reach one multiprocessor.
 // - Arithmetic: on whichever pipe is fastest. A product of b-bit factors on a p-bit pipe splits each factor into
 //   ceil(b/p) pieces (an integer's bits include the sign), and s pieces take at least 2s-1 products (Winograd,
 //   Arithmetic complexity of computations, 1980), whether by Karatsuba's algorithm, three TF32 products for one of

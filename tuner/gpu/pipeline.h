@@ -112,7 +112,8 @@ bool pipeline_moves(const struct pipeline *, size_t problem);
 // Whether the candidate has any stage for a problem. A candidate without stages for a problem cannot compute it
 // (objective "each").
 bool pipeline_does(const struct pipeline *, size_t problem);
-// Whether some stages of a problem are not timed, so that its time may be shorter than its whole work allows.
+// Whether some stages of a problem are not timed, so that its time may be shorter than its whole work could possibly
+// take.
 bool pipeline_prepares(const struct pipeline *, size_t problem);
 // The work of a problem. The module's variables are restored before every launch once they have been seen to change
 // (module_state_inspect()).
@@ -121,6 +122,7 @@ struct work pipeline_work(struct pipeline *, size_t problem);
 // ---- for pipeline.c: pipeline_read.c ------------------------------------------------------------------------------
 
 // Appends the stage, or another run of the last one, to the launches of a problem, where there must be room, and
-// prepares it. The pipeline's units, one of which has its kernel, are loaded. CUDA_REFUSED: it cannot be launched.
+// prepares it. The pipeline's units must be loaded; the stage's kernel is in one of them. CUDA_REFUSED: it cannot be
+// launched.
 int pipeline_read_stage(struct pipeline *, struct pipeline_part *, const struct device_problem *,
                         const struct candidate *, const struct stage_call *, struct error *);

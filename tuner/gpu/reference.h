@@ -2,14 +2,14 @@
 // library, a command, .npy files, or none. Each source computes a problem's expected outputs from its inputs on the
 // device, and decides what error is allowed.
 //
-// An operation has its own bound. For other references, the job's absolute and relative errors apply, where zero means
-// zero (`exact`, which holds for operations too). If the job gives none, the bound is an absolute error of 64 unit
-// roundoffs of the largest expected value, which suits only results that are sums of moderate length.
+// An operation has its own bound. For other references, the job's absolute and relative errors apply, where zero
+// requires exact results (`exact`, which applies to operations too). If the job gives none, the bound is an absolute
+// error of 64 unit roundoffs of the largest expected value, which suits only results that are sums of moderate length.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"
 
-// Allocates what the outputs of the set `filled` need for their expected values. The memory belongs to the problem.
+// Allocates memory for the expected values of the set `filled`. The memory belongs to the problem.
 int reference_prepare(struct workload *, struct device_problem *, struct error *err);
 // Computes the expected values of one problem from the set `filled`, which is in the first copy, and masks them. Waits.
 int reference_compute(struct workload *, size_t problem, struct error *err);

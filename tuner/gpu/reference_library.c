@@ -50,7 +50,8 @@ static void widen(const struct device_buffer *b, const void *data, void *wide)
         }
 }
 
-// Reads inputs as they are on the device; outputs are dense and wide, with initial contents if they are inputs too.
+// Reads inputs as they are on the device; outputs are dense rows of double or int64_t, with initial contents if they
+// are inputs too.
 static int read_arrays(struct workload *w, const struct device_problem *p, struct library_call *c, struct error *err)
 {
     int failed = 0;

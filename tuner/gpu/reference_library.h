@@ -24,5 +24,5 @@ int reference_library_verify(struct workload *, struct device_problem *, const s
                              struct host_verdict *, struct error *err);
 void reference_library_release(struct device_problem *);
 
-// Computes the expected values of a problem with a user's command (reference_command.c), from the same set. Waits.
+// Computes the expected values of a problem with a user's command (reference_command.c), from the set `filled`. Waits.
 int reference_command_compute(struct workload *, size_t problem, struct error *err);

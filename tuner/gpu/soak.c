@@ -13,7 +13,7 @@ const struct soak_budget soak_of_best = {64, 64, 0.1}, soak_of_finalist = {64, 3
                          soak_of_process = {16, 64, 0.1};
 
 enum { BATCH = 16, FIRST_BATCH = 2 };
-// The factor by which the least number of launches may exceed the time budget.
+// The least number of launches may take this many times the time budget.
 static const double over_budget = 4;
 static const double judged_share = 1 / 3., placed_share = 0.5, poisoned_share = 0.5, left_share = 0.5,
                     mixed_share = 0.5, loaded_share = 0.4, again_share = 0.5;
@@ -61,8 +61,8 @@ static struct soak_launch draw(const struct soak *s, const struct soak_launch *b
     return l;
 }
 
-// The key of what outputs and scratch hold before a launch. They may keep what the last launch at the same addresses
-// left there if it worked on other data, because such contents cannot pass for results of this launch.
+// The key for the contents of outputs and scratch before a launch. If the last launch at the same addresses worked on
+// other data, they may keep what it left, which cannot pass for results of this launch.
 static uint64_t draw_key(const struct soak *s, const struct soak_launch *l)
 {
     const struct placement *p = s->w->placement;

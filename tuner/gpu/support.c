@@ -376,8 +376,8 @@ static int block_registers(unsigned threads, int registers)
     return (int)threads * ((registers + 7) / 8 * 8);
 }
 
-// Blocks of at least the launch's size fill the device. On one multiprocessor, `open` of them end immediately. This
-// leaves room for one block of the launch, but not for two that could wait for each other.
+// Fills the device with blocks at least as large as the launch's. On one multiprocessor, `open` of them end
+// immediately. This leaves room for one block of the launch, but not for two that could wait for each other.
 static int draw_one_place(struct support *s, const struct support_launch *l, struct cuda_geometry *g, uint32_t *open,
                           struct error *err)
 {

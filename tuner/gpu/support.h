@@ -45,8 +45,8 @@ struct content {
     struct element_format format;
     uint64_t near[CONTENT_NEAR_COUNT];
 };
-// The bits of an element, repeated over 8 bytes; and the value that CONTENT_NEAR has in place of an expected one, which
-// is never equal to it.
+// support_repeat() repeats the bits of an element over 8 bytes. support_near() gives the bits that CONTENT_NEAR uses in
+// place of an expected value; the two values are never equal.
 uint64_t support_repeat(enum element, uint64_t bits);
 uint64_t support_near(enum element, uint64_t bits);
 
@@ -157,7 +157,7 @@ int support_disturb(struct support *, const struct operand *, const struct bound
 // Called after the last compare into a finding: names the worst element.
 int support_verify(struct support *, const struct operand *, const struct bound *, uint64_t key, uint64_t finding,
                    struct error *err);
-// Sets the 64-bit words of elements that are not compared to 0: nothing is known about them.
+// Zeroes the 64-bit words of elements that are not compared: nothing is known about them.
 int support_drop(struct support *, uint64_t words, int64_t n, const struct part *, struct error *err);
 // A dense copy in fp64 or, with `exact`, in 64-bit integers. This function and the next are described in
 // kernels/operation.h.

@@ -208,7 +208,7 @@ void workload_release(struct workload *w)
     memset(w, 0, sizeof *w);
 }
 
-// References of mixed sets are computed if the second set's took less than this (s).
+// The references of mixed sets are computed if that of the second set took less than this (s).
 static const double mixed_below = 0.05;
 
 // A seed that kernels do not know. If references are slow, it is kept in the folder of computed values on this machine.
@@ -269,14 +269,14 @@ static int fill_set(struct workload *w, size_t i, unsigned set, uint64_t seed, d
         reduce_other(p, n == SMALLER);
         failed = compute_set(w, i, set, seconds, err);
     }
-    // A reference kernel may leave its buffers at sizes that its author did not try.
+    // A reference kernel may access memory outside its buffers at sizes that its author did not try.
     if (!failed && w->drawn) failed = integrity_check_reference(w, i, err);
     if (!failed) failed = reference_library_keep(w, p, err);
     if (!failed) failed = integrity_take_expected(w, i, err);
     return failed || set >= SET_MIXED ? failed : buffers_keep(&p->buffers, set, err);
 }
 
-// Fills the mixed sets. Each of their references takes as long as that of set 1, `seconds`.
+// Fills the mixed sets. Each of their references takes as long as that of set 1, which took `seconds`.
 static int fill_mixed(struct workload *w, size_t i, uint64_t seed, double seconds, struct error *err)
 {
     struct device_problem *p = &w->problems[i];

@@ -6,7 +6,7 @@
 
 static const double enough = 0.1; // s
 
-// Buffers of one direction whose contents before a launch are arbitrary. (Requests give outputs a fill, too.)
+// Whether a buffer has this direction and arbitrary contents before a launch. (Requests give outputs a fill, too.)
 static bool is_arbitrary(const struct device_buffer *b, enum direction direction)
 {
     return b->direction == direction && !(direction == DIRECTION_SCRATCH && b->filled) && b->view.ld == b->view.cols;
@@ -21,7 +21,8 @@ static const char *first_name(const struct workload *w, enum direction direction
     return NULL;
 }
 
-// Launches once on the first copy of a problem's memory, with zeros in buffers of the given direction, or NaN in all.
+// Launches once on the first copy of a problem's memory. Arbitrary contents are NaN; with `zeros`, those of buffers of
+// the given direction are zeros instead.
 static int launch(struct workload *w, struct pipeline *pipeline, size_t problem, enum direction direction, bool zeros,
                   enum trial_status *status, struct error *err)
 {

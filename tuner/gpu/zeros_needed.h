@@ -6,6 +6,6 @@
 #include "tuner/gpu/pipeline.h"
 
 // After a verdict of STATUS_WRONG or STATUS_NONDETERMINISTIC, before memory is checked: launches the candidate once
-// more on each problem, then with zeros in scratch, then with zeros in outputs. Adds to the reason if the results are
-// correct only with zeros. Does nothing if launches take long. Waits.
+// more on each problem, then with zeros in scratch, then with zeros in outputs. If the results are correct only with
+// zeros, appends this to the reason. Does nothing if launches take long. Waits.
 int zeros_needed(struct workload *, struct pipeline *, struct error *reason, struct error *err);

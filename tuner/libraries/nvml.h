@@ -21,9 +21,9 @@ const char *nvml_driver(const struct nvml *); // "580.159.04", or "" (also for N
 int nvml_max_clock(const struct nvml *);      // MHz of the SMs; 0: unknown
 // All fields are zero for NULL. It is faster without `temperature`.
 struct nvml_reading nvml_read(struct nvml *, bool temperature);
-// The board's current power in W, from its sensor (averaged over some ten milliseconds; if the driver has no such
-// reading, over the last second); NaN: unknown, also for NULL.
+// The board's current power in W, from its sensor: averaged over about ten milliseconds, or over the last second if the
+// driver has no such reading. NaN if unknown, and for NULL.
 double nvml_power(struct nvml *);
-// The energy in J that the board has used since the driver was loaded. It is updated about ten times a second. NaN: the
-// device has no such counter (it came with Volta), also for NULL.
+// The energy in J that the board has used since the driver was loaded. It is updated about ten times a second. NaN if
+// the device has no such counter (it came with Volta), and for NULL.
 double nvml_energy(struct nvml *);
