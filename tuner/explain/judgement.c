@@ -113,7 +113,7 @@ static int race(struct judging *g, struct error *err)
     return take_verdict(g, status_name(entry->status), entry->reason, err);
 }
 
-// Reads the candidate's counters and so verifies it once more. A candidate whose counters cannot be read has not
+// Reads the candidate's counters, which verifies it once more. A candidate whose counters cannot be read has not
 // failed.
 static int count(struct judging *g, const uint16_t *config, size_t problem, struct error *err)
 {

@@ -241,8 +241,8 @@ char *profile_source(const char *source, const json_t *line)
     autofree char *folder = text_directory(source),
                   *path = *directory ? text_join_path(directory, file) : text_copy(file);
     char *result = NULL;
-    // The compiler got the template by name, and included files by their paths relative to the template, to which NVRTC
-    // adds the folder of the including file.
+    // The line table has the template by its name. It has an included file by its path relative to the template, in
+    // front of which NVRTC puts the folder of the including file.
     if (*file && !strcmp(text_file_name(source), file)) result = read_line(source, number);
     for (const char *tail = path; *file && !result && tail; tail = strchr(tail, '/') ? strchr(tail, '/') + 1 : NULL) {
         autofree char *path_there = text_join_path(folder, tail);
