@@ -286,7 +286,7 @@ static int64_t launches_judged(const struct judgement *j)
     return (j->trial ? j->trial->figures.launches_judged : 0) + (entry ? entry->launches_judged : 0);
 }
 
-// The steps that gave a result.
+// Which steps of the judgement gave a result.
 static json_t *depth_json(const struct judgement *j, const json_t *tools, const json_t *counters)
 {
     bool sanitized = false, counted = false,

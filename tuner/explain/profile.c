@@ -90,8 +90,8 @@ static double waiting(const json_t *stage, const char *reason)
 static double all_waiting(const json_t *stage)
 {
     double sum = 0;
-    // The basic set lacks some reasons, but the sum over all reasons is the number of warps that a scheduler holds, per
-    // issue.
+    // The basic set lacks some reasons. The sum over all reasons is then the number of warps that a scheduler holds,
+    // divided by the instructions that it issues per cycle.
     if (isnan(waiting(stage, "wait")) || isnan(waiting(stage, "not_selected"))) {
         double issue = profile_number(stage, "instructions") / profile_number(stage, "cycles_active") /
                        profile_number(stage, "schedulers");
