@@ -238,8 +238,8 @@ static json_t *unless_changed(json_t *answer, const struct compile_job *j)
     return answer_refuse(PROTOCOL_SOURCE_CHANGED, j->request.path);
 }
 
-// NVRTC compiles first, usually from the cache, because it knows the names of the entries in a cubin. "alone": without
-// NVRTC, because it cannot read the source.
+// NVRTC compiles first (its result is usually in the cache), because it knows the names of the entries in a cubin. With
+// "alone" it is not used, because it cannot read the source.
 static json_t *compile_by_nvcc(const struct compile_request *request, const char *version)
 {
     struct error err;
@@ -407,8 +407,8 @@ static int64_t begun_with(void)
     return bytes;
 }
 
-// From now on this process, and each that it starts, may use this many bytes of private memory more than at the
-// beginning. 0: no limit. NVRTC reserves a lot of address space, which RLIMIT_DATA does not count.
+// Limits this process, and each process that it starts, to the private memory that it had at the beginning plus this
+// many bytes. 0: no limit. NVRTC reserves a lot of address space, which RLIMIT_DATA does not count.
 static int limit_memory(int64_t bytes, struct error *err)
 {
     struct rlimit limit;

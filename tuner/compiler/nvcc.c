@@ -91,7 +91,8 @@ static bool same(const char *a, size_t length, const char *b)
     return a == end && !*b;
 }
 
-// Whether `symbol` is the plain name of a function that is mangled as _Z<length><name>..., as extern "C" functions are.
+// Whether `symbol` is the <name> in the mangled name _Z<length><name>.... The symbol of an extern "C" function is this
+// name.
 static bool plain(const char *mangled, const char *symbol)
 {
     char *name;
@@ -99,7 +100,8 @@ static bool plain(const char *mangled, const char *symbol)
     return length == strlen(symbol) && !strncmp(name, symbol, length);
 }
 
-// The symbol of entry number `index`, borrowed from the cubin; NULL: none, or several, of its kernels match.
+// The symbol of entry number `index`, borrowed from the cubin; NULL if none of the cubin's kernels matches, or several
+// do.
 static const char *find_symbol(const void *cubin, size_t size, size_t index)
 {
     static const char suffix[] = "EEEvv";

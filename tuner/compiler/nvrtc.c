@@ -52,10 +52,10 @@ static int take_result(nvrtcProgram program, size_t entry_count, const char *con
     return 0;
 }
 
-// NVRTC searches the working directory for the includes of a program without a folder. During the compilation this is a
-// folder without headers, because unhashed headers must not be found. --no-source-include would have the same effect,
-// but then the toolkit's own headers could not find each other (mma.h, cooperative_groups.h). All processes use the
-// same folder, because its name is in the cubin's line table.
+// If a program has no folder, NVRTC searches the working directory for its includes. Unhashed headers must not be
+// found, so the working directory is a folder without headers during the compilation. --no-source-include would have
+// the same effect, but then the toolkit's own headers could not find each other (mma.h, cooperative_groups.h). All
+// processes use the same folder, because its name is in the cubin's line table.
 static int leave_folder(void)
 {
     int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);

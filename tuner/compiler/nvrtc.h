@@ -17,7 +17,7 @@ struct nvrtc_program {
     double deadline; // seconds from now; 0: none
 };
 
-// A source that does not compile is a result, not an error. NVRTC_REFUSED: NVRTC gave no such result, or an entry is
+// If a source does not compile, this is a result, not an error. NVRTC_REFUSED: NVRTC gave no result, or an entry is
 // missing. Release the result; after a failure there is nothing to release.
 enum { NVRTC_REFUSED = -1, NVRTC_NO_MEMORY = -2 };
 int nvrtc_compile(const struct nvrtc_program *, struct compilation *, struct error *);

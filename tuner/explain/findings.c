@@ -312,7 +312,7 @@ static bool tail_effect(const struct finding_context *c, struct finding *f)
     double waves = number(c, "waves"), average = number(c, "cycles_active"), longest = number(c, "cycles_active_max");
     double idle = 1 - waves / ceil(waves), measured = 1 - average / longest;
     if (!(waves < 8) || !(idle > 0.1) || (waves > 1 && measured < 0.03)) return false;
-    if (waves < 1) { // all blocks run equally long, but there is room for more
+    if (waves < 1) { // no tail: all blocks run at once, and there is room for more
         idle = fmin(idle, 1 - next_limit(c, ""));
         measured = NAN;
         if (idle < 0.1) return false;

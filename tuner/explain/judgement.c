@@ -113,7 +113,7 @@ static int race(struct judging *g, struct error *err)
     return take_verdict(g, status_name(entry->status), entry->reason, err);
 }
 
-// Reads the candidate's counters and so verifies it once more. A candidate whose counters cannot be read has not
+// Reads the candidate's counters, which verifies it once more. A candidate whose counters cannot be read has not
 // failed.
 static int count(struct judging *g, const uint16_t *config, size_t problem, struct error *err)
 {
@@ -286,7 +286,7 @@ static int64_t launches_judged(const struct judgement *j)
     return (j->trial ? j->trial->figures.launches_judged : 0) + (entry ? entry->launches_judged : 0);
 }
 
-// The steps that gave a result.
+// Which steps of the judgement gave a result.
 static json_t *depth_json(const struct judgement *j, const json_t *tools, const json_t *counters)
 {
     bool sanitized = false, counted = false,

@@ -54,7 +54,7 @@ static double balanced(const json_t *p)
            json_get_number(json_object_get(p, "ceilings"), "bytes_per_second", NAN);
 }
 
-// Checks that the variants leave out what they should.
+// Checks that each variant really omits the work that it should omit.
 static json_t *warnings(const json_t *whole, const json_t *memory, const json_t *math)
 {
     json_t *list = json_array();

@@ -90,8 +90,8 @@ static double waiting(const json_t *stage, const char *reason)
 static double all_waiting(const json_t *stage)
 {
     double sum = 0;
-    // The basic set lacks some reasons, but the sum over all reasons is the number of warps that a scheduler holds, per
-    // issue.
+    // The basic set lacks some reasons. The sum over all reasons is then the number of warps that a scheduler holds,
+    // divided by the instructions that it issues per cycle.
     if (isnan(waiting(stage, "wait")) || isnan(waiting(stage, "not_selected"))) {
         double issue = profile_number(stage, "instructions") / profile_number(stage, "cycles_active") /
                        profile_number(stage, "schedulers");
@@ -241,8 +241,8 @@ char *profile_source(const char *source, const json_t *line)
     autofree char *folder = text_directory(source),
                   *path = *directory ? text_join_path(directory, file) : text_copy(file);
     char *result = NULL;
-    // The compiler got the template by name, and included files by their paths relative to the template, to which NVRTC
-    // adds the folder of the including file.
+    // The line table has the template by its name. It has an included file by its path relative to the template, in
+    // front of which NVRTC puts the folder of the including file.
     if (*file && !strcmp(text_file_name(source), file)) result = read_line(source, number);
     for (const char *tail = path; *file && !result && tail; tail = strchr(tail, '/') ? strchr(tail, '/') + 1 : NULL) {
         autofree char *path_there = text_join_path(folder, tail);

@@ -26,9 +26,9 @@ static double known(double value)
     return value > 0 ? value : (double)NAN;
 }
 
-// A figure of the stage (profile_number). With a dot, it is a member of the profile itself ("profile.time") or of an
-// object of the stage or the profile ("facts.occupancy", "ceilings.bytes_per_second"), or the share of a warp state
-// ("share.barrier").
+// A key without a dot is a figure of the stage (profile_number). A key with a dot is a member of the profile itself
+// ("profile.time"), a member of an object in the stage or the profile ("facts.occupancy", "ceilings.bytes_per_second"),
+// or the share of a warp state ("share.barrier").
 static double number(const struct view *v, const char *key)
 {
     const char *dot = strchr(key, '.');

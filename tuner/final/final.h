@@ -110,7 +110,7 @@ struct contender final_contender(const struct final_run *, const struct final_en
 struct contender final_entrant(struct final_run *, const struct final_entry_answer *); // zeroed if it has failed
 void final_contenders_free(struct contender *, size_t count);                  // frees their objectives and the list
 uint64_t final_seed(const struct final_run *);                                 // for data other than the search's
-void final_put(struct final_run *, const char *kind, struct final_document *); // adds the members that all have
+void final_put(struct final_run *, const char *kind, struct final_document *); // sets the common members
 struct final_entry_answer *final_find_entry(const struct final_answer *, int64_t trial, const char *compiler,
                                             const char *name); // NULL: there is none
 bool final_passed(const struct final_entry_answer *);

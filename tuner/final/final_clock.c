@@ -6,7 +6,8 @@
 // s, for one candidate in one process; more than three candidates share the time of three (tuner/gpu/gpu_final.c)
 static const double first_soak = 0.4, later_soak = 0.1, soaks = 3;
 static const double unknown_trial = 0.3; // s, before the first trial
-// A timed launch is prepared and verified. Each takes about as long as the launch, plus a constant.
+// A timed launch is preceded by a preparation and followed by a verification. Each of these takes about as long as the
+// launch, plus a constant.
 static const double launch_factor = 3, launch_extra = 1e-3; // s
 static const double search_share = 0.5;                     // share of the time
 static const double final_share = 0.75;                     // share of the time, even for the smallest final

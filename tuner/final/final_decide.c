@@ -41,7 +41,8 @@ static void find_medians(struct contender *e)
     e->median = stats_median(medians, n);
 }
 
-// How much slower a process was in general: the median, over the entries, of process median over median.
+// How much slower a process was in general: the median, over the entries, of the entry's median in this process divided
+// by its overall median.
 static double common_factor(const struct contender *entries, size_t count, int process)
 {
     autofree double *factors = memory_new(count, sizeof *factors);
@@ -50,7 +51,7 @@ static double common_factor(const struct contender *entries, size_t count, int p
         double factor = entries[i].process_medians[process] / entries[i].median;
         if (isfinite(factor)) factors[n++] = factor;
     }
-    return n > 2 ? stats_median(factors, n) : 1; // with two, it is unknown which one has changed
+    return n > 2 ? stats_median(factors, n) : 1; // of two entries, it is unknown which one has changed
 }
 
 static bool differ(const struct interval *slower, const struct interval *faster, double factor)
@@ -58,8 +59,8 @@ static bool differ(const struct interval *slower, const struct interval *faster,
     return slower->value > apart * factor * faster->value && slower->low > factor * faster->high;
 }
 
-// Sets by_process. The difference must show both as measured and with the processes' common factors removed: if most
-// entries change, the steady ones must not be reported.
+// Sets by_process. A difference counts only if it exists in the measured times and also after the processes' common
+// factors are removed. Otherwise, if most entries changed, the ones that stayed the same would be reported.
 static void find_differences(struct contender *e, const double *factors)
 {
     autofree double *times = memory_new(e->rounds, sizeof *times);
@@ -108,7 +109,8 @@ void final_examine(struct contender *entries, size_t count, struct error *warnin
                   100 * share, 100 * (disturbed - 1));
 }
 
-// The ratios of two entries in the rounds that they have in common; `of`: the rounds' processes. Returns their number.
+// The ratios of two entries in the rounds that both have. `of` gets these rounds' processes. Returns the number of
+// ratios.
 static size_t ratios_of(const struct contender *e, const struct contender *to, double *ratios, unsigned char *of)
 {
     size_t n = 0, rounds = e->rounds < to->rounds ? e->rounds : to->rounds;
@@ -150,7 +152,7 @@ static bool processes_disagree(const double *ratios, const unsigned char *of, si
 
 struct comparison_of_two {
     struct interval ratio;
-    size_t rounds; // that both have in common; 0: there is no ratio
+    size_t rounds; // rounds that both have; 0: there is no ratio
     bool holds;    // the bounds hold; false: there are too few rounds
     bool disagree; // processes disagree on the ratio
 };

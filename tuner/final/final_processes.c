@@ -10,8 +10,8 @@
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 
-// Without a limit on the command's time, rounds beyond the planned ones end this long after the final began: s, or a
-// share of the command's time so far.
+// Without a limit on the command's time, rounds beyond the planned ones end this long after the final began: in s, and
+// as a share of the command's time until then. The longer of the two counts.
 static const double extra_time = 5, extra_share = 0.002;
 static const double least_part = 0.1; // s; a shorter part would not change much
 enum { FINAL_EXPECTED = 5 };          // expected candidates while the search runs

@@ -2,7 +2,7 @@
 
 #include "search/space/value_use.h"
 
-enum { LEAST = 20 }; // candidates with a time that are needed for advice
+enum { LEAST = 20 }; // advice needs at least this many candidates with a time
 
 struct values_scan {
     struct value_use use;

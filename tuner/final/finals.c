@@ -145,7 +145,7 @@ static const struct final_entry_answer *entry_of(const struct final *final, int6
     return NULL;
 }
 
-// Reads the kernels of objective each. Returns -1 with a message if one has no entry.
+// Reads the kernels of a final with objective "each". Returns -1 with a message if one has no entry.
 static int read_dispatch(struct final *final, struct error *err)
 {
     const struct final_decision *d = &final->document.decision;

@@ -14,7 +14,7 @@ enum {
 char *node_file_name(const char *path, const char hash[HASH_TEXT_SIZE]);
 // The hash and the size of a regular file. Returns -1 with a message on failure.
 int node_file_hash(const char *path, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *);
-// The same for an open file, whose position does not change.
+// The hash and the size of an open file, whose position does not change.
 int node_file_hash_open(int fd, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *);
 // Sends FRAME_FILE with this description, and the bytes of an open file from its beginning. Takes the descriptor.
 // Returns -1 with a message on failure.

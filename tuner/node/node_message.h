@@ -36,7 +36,7 @@ union node_message {
         const struct record_named_text *env;
         const struct node_probe *probes; // files by which the agent proves that it sees the driver's files
         size_t env_count, probe_count;
-        double heartbeat, timeout; // s between heartbeats; of silence after which the driver is gone. NaN: default
+        double heartbeat, timeout; // s between heartbeats; s of silence after which the agent ends. NaN: default
     } welcome;
     struct node_start {
         const char *const *argv;

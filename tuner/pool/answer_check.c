@@ -16,7 +16,7 @@ struct named_trial {
 
 struct named_things {
     const char *op;
-    int64_t trial;   // the only one at work, or the culprit
+    int64_t trial;   // the only trial being measured, or the one that caused a failure
     double progress; // a progress message
     const struct named_trial *candidates, *trials, *entries;
     size_t candidate_count, trial_count, entry_count;

@@ -9,6 +9,6 @@
 // answer passes.
 int answer_check(const json_t *request, const json_t *answer, struct error *why);
 
-// Whether an answer, or a progress message, is about trials that the request does not name, so that it belongs to
+// Whether an answer, or a progress message, is about trials that the request does not name, and therefore belongs to
 // another request.
 bool answer_is_foreign(const json_t *request, const json_t *answer);

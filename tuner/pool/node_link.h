@@ -10,7 +10,7 @@ enum { NODE_OUTPUT_MOST = 256 << 20 }; // bytes of incomplete lines from all wor
 
 // Shared by all links of a run.
 struct node_link_settings {
-    double heartbeat, timeout, greeting; // s: between heartbeats; of silence; until the agent's greeting
+    double heartbeat, timeout, greeting; // s between heartbeats; s of silence; s until the agent's greeting
     struct node_probe probes[2];         // files by which an agent proves that it sees the driver's files
     size_t probe_count;
     char *keep; // folder for files that nodes send

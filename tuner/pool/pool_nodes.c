@@ -13,7 +13,7 @@
 enum {
     TRIES_MOST = 8,   // failed starts of a node in a row
     GPUS_MOST = 4096, // GPUs of a node
-    FOREIGN_MOST = 2, // a node's answers to other workers' requests
+    FOREIGN_MOST = 2, // this many answers to other workers' requests disable a node
 };
 static const double first_delay = 1, longest_delay = 60; // s before a node is tried again
 static const double end_timeout = 2;                     // s that agents have to end cleanly
@@ -392,7 +392,7 @@ static void read_list_again(struct worker_pool *p, double now)
         }
         n->listed = true;
         if (same_command(&n->spec, spec)) continue;
-        memory_swap(n->spec.command, spec->command); // a new node under an old name gets all its tries
+        memory_swap(n->spec.command, spec->command); // a new node under an old name begins without failures
         n->disabled = false;
         n->failures = 0;
         n->again = 0;

@@ -76,17 +76,17 @@ bool pool_nodes_unusable(const struct worker_pool *, struct error *why);
 // timeout has passed. *since: time of the first call, 0 before.
 bool pool_nodes_give_up(const struct worker_pool *, const char *missing, double *since, struct error *why);
 void pool_node_disable(struct worker_pool *, size_t node, const char *why);
-// A worker on a node has answered a request that it was not given (event->why has the details). The request that it was
-// given may be retried. The second time, the node is disabled. Nothing is done about a local worker, because a
-// candidate may have damaged it.
+// Call if a worker has answered a request that it was not given (event->why has the details). If the worker is on a
+// node, the request that it was given may be retried, and the second such answer disables the node. Nothing is done
+// about a local worker, because a candidate may have damaged it.
 void pool_node_foreign(struct worker_pool *, size_t node, struct pool_event *);
 // Whether the node cannot take the run's job; its GPU is then disabled.
 bool pool_gpu_refuses_job(struct worker_pool *, size_t gpu);
 // Takes the number of GPUs from a GPU worker's hello. The other GPUs get slots later, in pool_nodes_serve.
 void pool_node_count_gpus(struct worker_pool *, size_t gpu, const json_t *hello);
-// A compiler has sent its greeting. The node is used for compiling if its compiler is the same as the first one.
+// Call when a compiler has sent its greeting. Its node compiles if this compiler is the same as the first one.
 void pool_node_greeted(struct worker_pool *, size_t node, const json_t *hello);
-// The greeting failed. It is tried again, or the node's compilers are refused.
+// Call when the greeting failed. It is tried again, or the node's compilers are refused.
 void pool_node_not_greeted(struct worker_pool *, size_t node, const char *why);
 // Another slot whose worker runs on the GPU that this hello names; NULL if there is none. Two workers on one GPU slow
 // each other down.

@@ -86,7 +86,7 @@ static int64_t number_member(struct reader *r, const struct node *group, const c
     return fallback;
 }
 
-// "gpus": their number, or a list.
+// Reads "gpus", which is a count or a list.
 static void read_gpus(struct reader *r, const struct node *group, struct node_spec *out)
 {
     const struct node *n = node_member(group, "gpus");
@@ -223,14 +223,15 @@ static int add_slurm(struct node_specs *out, const struct pool_request *request,
 
 // The items of --pool -------------------------------------------------------------------------------------------------
 
-// A kind of item: "ssh:host1,host2" is `ssh` with two items; "slurm" is one without any, and `item` is NULL.
+// A kind of item: "ssh:host1,host2" is the kind `ssh` with two items; "slurm" is a kind without items, and `item` is
+// NULL.
 struct pool_kind {
     const char *word;
     bool empty; // allowed without an item
     int (*add)(struct node_specs *, const struct pool_request *, bool first, const char *item, struct error *);
 };
 
-// A single node has all the GPUs.
+// All GPUs of this kind are in one node.
 static int add_local(struct node_specs *out, const struct pool_request *request, bool first, const char *item,
                      struct error *err)
 {

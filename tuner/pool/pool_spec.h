@@ -43,5 +43,5 @@ int node_specs_read(struct node_specs *, const struct pool_request *, struct err
 void node_spec_release(struct node_spec *);
 void node_specs_release(struct node_specs *);
 
-// The number of a node in a list such as SLURM_JOB_CPUS_PER_NODE, "32(x2),16"; 0 where there is none.
+// The count that a list such as SLURM_JOB_CPUS_PER_NODE ("32(x2),16") gives for a node; 0 if it gives none.
 long pool_slurm_count(const char *list, size_t node);

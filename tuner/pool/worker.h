@@ -58,8 +58,8 @@ int worker_polled(struct worker *, const struct pollfd **at, struct error *);
 // a JSON object (the message quotes it).
 int worker_receive(struct worker *, json_t **answer, struct error *);
 
-// Whether another process killed the worker: it died of a signal that no kernel or template raises. The system sends
-// one when memory is short; so may a batch system or a person. Call after worker_polled has found it dead.
+// Whether another process killed the worker: it died of a signal that no kernel or template raises. Linux's OOM killer,
+// a batch system or a user may send one. Call after worker_polled has found it dead.
 bool worker_ended_from_outside(const struct worker *);
 // Whether the process is stopped (SIGSTOP) at this moment.
 bool worker_stopped(const struct worker *);
@@ -73,6 +73,6 @@ void worker_release(struct worker *); // kills and frees it
 // A blocking exchange for set-up time: sends (takes the reference) and waits for the answer with its id. Returns NULL
 // with a message on failure.
 json_t *worker_ask(struct worker *, json_t *request, double seconds, struct error *);
-// The same for a request that was sent already. Time in which the worker or the driver is stopped does not count. A
-// worker that stays stopped is killed and counts as dead.
+// Waits for the answer to a request that was sent already. Time in which the worker or the driver is stopped does not
+// count. A worker that stays stopped is killed and counts as dead.
 json_t *worker_wait(struct worker *, int64_t id, double seconds, struct error *);

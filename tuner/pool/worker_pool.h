@@ -61,7 +61,7 @@ struct pool_settings {
     const char *keep, *probe_file;    // for nodes: the compile cache, and a file by which they prove that they see the
                                       // driver's files
     void *user;                       // for both callbacks
-    // Takes messages and the workers' stderr, to be `shown` to the user or only logged. NULL: they are dropped.
+    // Receives messages and the workers' stderr. `shown`: show the text to the user, do not only log it. NULL: dropped.
     void (*report)(void *user, bool shown, const char *text);
     void (*progress)(void *user, const char *worker, const char *what, double share); // in set-up; NULL: dropped
 };
@@ -151,8 +151,8 @@ int pool_start_gpus(struct worker_pool *, struct error *);
 
 // Sends a request (takes it), to be answered within `seconds`. The GPU must be ready.
 void slot_send(struct pool_slot *, json_t *request, double seconds);
-// The same for a compiler, which must be idle. It is started first if it is not running; returns -1 with a message if
-// that fails.
+// Sends a request to a compiler, which must be idle. If it is not running, it is started first; returns -1 with a
+// message if that fails.
 int pool_send_compiler(struct worker_pool *, size_t compiler, json_t *request, double seconds, struct error *);
 // Ends a worker and drops its queue. pool_start_gpus and pool_send_compiler start another.
 void slot_stop(struct pool_slot *);

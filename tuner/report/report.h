@@ -21,5 +21,5 @@ struct report_source {
 json_t *report_job(const struct report_source *);
 // The whole document; `program` is the program that made it. Takes the list of JOBs.
 json_t *report_document_of(json_t *jobs, const char *program);
-// The number of points per result for this number of jobs, so that the page stays small.
+// The number of points per result that keeps the page small with this many jobs.
 size_t report_points_of(size_t jobs);

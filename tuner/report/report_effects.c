@@ -12,7 +12,7 @@ const char report_importance_method[] =
 
 struct by_value {
     size_t trials, ok, timed; // timed: ok or slow, with a time
-    size_t from, filled;      // position and number in the sorted times
+    size_t from, filled;      // first index, and count, of its times in `times`
     double best;              // s, of the trials with status ok
     double sum;               // of the times' logarithms
 };
@@ -26,8 +26,8 @@ static double quantile(const double *sorted, size_t n, double q)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-// The figures for each value of a parameter. `times`, which has room, gets all times by value, ascending within each.
-// `logs`: the logarithms of the times in order.
+// The figures for each value of a parameter. `times` must have room for all times; they are written grouped by value,
+// in ascending order within each group. `logs`: the logarithms of the times in order.
 static struct by_value *gather(const struct trial_table *t, size_t p, const double *logs, double *times)
 {
     size_t count = t->parameters[p].count;

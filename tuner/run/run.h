@@ -94,7 +94,8 @@ void run_take_compiler_loss(struct run *, const struct pool_event *);
 
 // trial_record.c: the trials and counters to store.
 // Fills in the trial of a task, except for its id and its counters. A trial with status ok but without a time becomes
-// crashed. `answer`: the GPU worker's, NULL if there is none; it points into `memory`, whose ownership is taken.
+// crashed. `answer`: the GPU worker's, NULL if there is none. It points into `memory`, of which the function takes
+// ownership.
 void run_record_trial(const struct run *, struct finished_trial *, enum trial_status, const char *reason,
                       const struct trial_answer *answer, struct arena *memory);
 // The counters in an answer for one trial (NULL: none). Returns NULL with *count 0 if there are none; the caller frees
@@ -104,7 +105,7 @@ struct trial_counter *run_record_counters(const struct run *, const struct count
 // run_commit.c: stores results and reports them to the strategy.
 void run_add_proposal(struct run *, const uint16_t *config); // adds a trial; the store may have its result
 // Queues a trial that has ended; run_commit_all commits it. Until then the task must not be touched. The answer, if
-// there is one, points into `memory`, whose ownership is taken.
+// there is one, points into `memory`, and the function takes ownership of `memory`.
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const struct trial_answer *answer,
                 struct arena *memory);
 // Commits all trials that have ended, in one transaction. Then reports them, and frees their tasks or queues them for
@@ -112,8 +113,7 @@ void run_commit(struct run *, struct task *, enum trial_status, const char *reas
 void run_commit_all(struct run *);
 void run_commit_counters(struct run *, struct task *, const struct counted_trial *); // NULL: it has none
 void run_replay_known(struct run *, struct task *);
-// Reports the store's trials that were not reported yet. Used at the start of a live run, and when lockstep ran out of
-// time.
+// Reports the store's trials that were not reported yet. Called before the search or, in lockstep, usually after it.
 void run_replay_stored(struct run *);
 
 // run_documents.c: the documents of a run in the store, and the live file next to it.

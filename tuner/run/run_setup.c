@@ -154,7 +154,7 @@ static int resume_counts(struct run *r)
     return count < 0 ? -1 : 0;
 }
 
-// Sets up workers, device, space, and the policy for that many workers.
+// Sets up workers, device and space, and then the policy for the number of workers.
 static int meet(struct run *r, struct error *err)
 {
     const struct tune_options *o = r->options;

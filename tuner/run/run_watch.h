@@ -55,9 +55,9 @@ struct watched_workers {
 
 // Seconds since the run began.
 struct busy_sums {
-    double all, driver;          // all time; time in which the driver did not wait
-    double gpus, measuring;      // GPU time: all; with a candidate, except while its answer waited
-    double compilers, compiling; // time of available compilers: all; busy
+    double all, driver;          // in total; while the driver did not wait
+    double gpus, measuring;      // of all GPUs: in total; with a candidate, except while its answer waited
+    double compilers, compiling; // of available compilers: in total; busy
 };
 
 // The shares of the search's time in which GPUs, compilers and the driver were busy; NaN if unknown.

@@ -13,7 +13,7 @@
 struct incumbent {
     double objective;               // s; INFINITY before the first valid result
     double times[JOB_MAX_PROBLEMS]; // by tuned problem; with objective "each", the best of each problem
-    char *config;                   // NULL before the first; with objective "each", the latest of the best
+    char *config;                   // with objective "each", that of the latest improvement; NULL: none yet
     int64_t trial;
     double baseline; // objective of the first available baseline; NAN: none
     char *baseline_name;
@@ -34,8 +34,8 @@ void incumbent_set_baseline(struct incumbent *, const char *name, double objecti
 struct start_list {
     size_t count, next;
     uint16_t configs[TUNE_STARTS][SPACE_MAX_PARAMETERS];
-    size_t named;    // number of them that the job names; these come first
-    size_t left_out; // number of those beyond TUNE_STARTS
+    size_t named;    // count of those that the job names; these come first
+    size_t left_out; // count of those beyond TUNE_STARTS
 };
 
 // Results of other searches from which the strategy's model learns.
@@ -44,11 +44,11 @@ struct prior_list {
     struct prior *list[PRIOR_MOST];
 };
 
-// The numbers of the store's trials that were reported to the strategy.
+// The ids of the store's trials that were reported to the strategy.
 struct reported_trials {
     int64_t *list;
     size_t count, room;
-    struct hash_index index; // by number
+    struct hash_index index; // by id
 };
 
 struct search {

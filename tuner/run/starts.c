@@ -61,7 +61,7 @@ static int add_shipped(struct search *s, struct error *err)
 
 int search_collect_starts(struct search *s, const struct tune_options *o, bool shipped, struct error *err)
 {
-    // Those that the job names come first, so that even a short run measures them.
+    // The configurations that the job names come first, so that even a short run measures them.
     add_named(s, job_current(s->job));
     add_named(s, &s->job->others.fallback);
     s->starts.named = s->starts.count;

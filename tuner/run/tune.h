@@ -20,7 +20,7 @@ struct tune_options {
     } files;
     double time;         // s for the whole run; 0: no limit
     double search_time;  // s for the search, even if more time is left; 0: no limit
-    int64_t evaluations; // limit in all, earlier runs included; 0: no limit
+    int64_t evaluations; // limit on the total, earlier runs included; 0: no limit
     struct stop_rules stop;
     int64_t workers; // number of compilers; 0: one per core
 
@@ -29,8 +29,8 @@ struct tune_options {
         size_t prior_count;
         const char *const *priors;
         bool alone; // the model learns only from these, not from stores
-        // Configurations to measure first, winners of related jobs ("A=1,B=x"), the most promising first. Those that
-        // are not in the space, or beyond TUNE_STARTS, are left out.
+        // Winners of related jobs ("A=1,B=x"), which are measured before the strategy proposes anything, the most
+        // promising first. Those that are not in the space, or beyond TUNE_STARTS, are left out.
         size_t start_count;
         const char *const *starts;
     } earlier;

@@ -236,7 +236,7 @@ enum compile_result compile_result_read(const json_t *answer, const struct job *
     return changed ? COMPILE_SOURCE_CHANGED : COMPILE_IMPOSSIBLE;
 }
 
-// A configuration that leaves out every stage for a problem cannot compute it. With objective "each" that is fine, as
+// A configuration that has no stage for a problem cannot compute that problem. With objective "each" this is fine, as
 // long as there is a tuned problem that it can compute.
 static int does_too_little(const struct job *job, const struct planned_launch *launches, size_t count,
                            struct error *err)

@@ -72,8 +72,8 @@ static int describe_compared(const struct buffer *b, const int64_t *values, stru
     return 0;
 }
 
-// Whether values other than those of its fill may be tried in a buffer. It must be an input whose values have no other
-// meaning (they are not indices, for example).
+// Whether a buffer may also be tried with values other than those of its fill. It must be an input whose values have no
+// other meaning (they are not indices, for example).
 static bool has_domain(const struct job *job, const struct buffer *b)
 {
     const struct operation *op = job_operation(job);

@@ -28,8 +28,9 @@ const struct entry_answer *compiled_find(const struct compiled *, const struct s
 // Opens a source of the job with every header that one of its configurations may include (tuner/source/source.h).
 // Release it in any case. request_source_hash gives the hash of the job's template.
 int request_source_open(const struct job *, const char *path, struct source *, struct error *);
-// Refuses a source of an untrusted job if it leads out of `folder`, an absolute path: neither it nor a file in the
-// folder may include a file elsewhere by a path. Names that are found in the job's include folders are fine.
+// For an untrusted job. Refuses its source if the source, or a file below `folder` that it includes, includes a file
+// outside of `folder` by a path. `folder` is an absolute path. Names that are found in the job's include folders are
+// fine.
 int request_source_confine(const struct job *, const char *folder, struct error *);
 int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);
 

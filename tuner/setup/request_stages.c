@@ -19,8 +19,8 @@ static const int64_t *keep_integers(struct arena *memory, const int64_t *values,
     return list;
 }
 
-// The name of the buffer that a buffer's name refers to. `names`: from job_first_names; NULL: every name refers to
-// itself.
+// The name of the buffer that the name of `buffer` refers to now. `names`: from job_first_names; NULL: every name
+// refers to its own buffer.
 static const char *buffer_name(const struct job *job, const int *names, int buffer)
 {
     return job->buffers[names ? names[buffer] : buffer].name;

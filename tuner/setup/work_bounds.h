@@ -14,7 +14,7 @@ struct work_bounds {
     double operations;                 // operations on that unit
     double ceiling;                    // of the unit, per second; NaN: unknown
     double arithmetic, memory;         // s at the ceilings; NaN: unknown
-    // s, the greater of the two; no correct kernel is faster. NaN if one that may be the greater is unknown.
+    // s, the greater of the two; no correct kernel is faster. NaN if one of them is unknown and may be the greater.
     double floor;
 };
 

@@ -1,6 +1,6 @@
 // The compile cache: cubins with their figures, and shared libraries, keyed by content. A file is written under a
-// temporary name and renamed. The figures are written after it, with the file's size and hash and a hash of their own,
-// so damaged entries are not found.
+// temporary name and renamed. The figures are written after it. They contain the file's size and hash, and their own
+// hash, so damaged entries are ignored.
 #pragma once
 
 #include "tuner/base/error.h"

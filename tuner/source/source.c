@@ -171,8 +171,8 @@ static int stand_in(struct closure *c, const char *name, size_t *file, struct er
     return *file == SOURCE_NONE ? add(c, path, text_copy(h->text), strlen(h->text), NULL, file, err) : 0;
 }
 
-// A vendor's header gets the stand-ins that it needs, under their names. It declares host functions, which NVRTC takes
-// for device functions when told to.
+// Adds the stand-ins that a vendor's header needs, under their names. The header declares host functions, which NVRTC
+// takes for device functions if -default-device is given.
 static int stand_in_for_vendor(struct closure *c, const char *vendor, struct error *err)
 {
     static const char option[] = "-default-device";

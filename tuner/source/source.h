@@ -14,7 +14,7 @@ enum { SOURCE_FILES_MOST = 10000 };
 // so that every file that may be included is found. (include_scan.c)
 enum include_kind {
     INCLUDE_DIRECTIVE, // #include "x.h", #include <x.h>, #include MACRO
-    INCLUDE_ASKED,     // __has_include with one of these
+    INCLUDE_ASKED,     // __has_include with such an operand
 };
 
 struct include {
