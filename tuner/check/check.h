@@ -1,5 +1,6 @@
 // The checks of `sweetspot check` on a job that was read without mistakes. They find everything that would fail, or
-// have no effect, in a long run. Mistakes make the job unsound; doubts, printed as warnings, may be intended.
+// have no effect, in a long run. Mistakes make the job unsound. `doubts` are printed as warnings: they concern settings
+// that may be intended.
 #pragma once
 
 #include "tuner/check/signature.h"
@@ -33,27 +34,28 @@ struct check {
     struct mistakes mistakes, doubts;
 };
 
-// Scans the sources. Release it in any case.
+// Scans the sources. Call check_release in any case.
 void check_open(struct check *, const struct job *, const struct device_limits *, const char *arch);
 void check_release(struct check *);
 
 // Whether the files use a name anywhere except in its definition and its `#ifndef` guard.
 bool source_scan_uses(const struct source_scan *, const char *name);
 
-// Adds a mistake or doubt at a location in the job file. Stages share kernels and configurations share stages, so an
-// entry that is already in the list is not added again.
+// Adds a mistake or a warning at a location in the job file. Stages share kernels and configurations share stages, so
+// an entry that is already in the list is not added again.
 void check_add(struct mistakes *, struct location, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-// The location of a stage's setting: stages[1].launch.grid, or launch.grid if the job has no list of stages. The number
-// of stages stands for the reference's stage. `number`: the element of a list; -1: the setting itself. `member`: a
-// member of the element.
+// The location of a stage's setting: stages[1].launch.grid, or launch.grid if the job has no list of stages. If `stage`
+// equals the stage count, the stage is the reference's. `number`: the index of an element of a list; -1: the setting
+// itself. `member`: a member of the element.
 struct location check_stage_location(const struct job *, size_t stage, const char *setting, int number,
                                      const char *member);
 
 // Checks the kernels and their arguments for one configuration and unit. If `config` is NULL, checks the reference's
 // kernel. (check_arguments.c)
 void check_arguments(struct check *, const uint16_t *config, size_t unit, const struct signatures *);
-// Compares the job's constants with the source's variables, also for one configuration. (check_bindings.c)
+// Compares the job's constants with the source's variables. If `config` is NULL, the reference's source is meant.
+// (check_bindings.c)
 void check_constants(struct check *, const uint16_t *config, const struct signatures *);
 // Checks textures and surfaces against the limits of devices. (check_bindings.c)
 void check_images(struct check *);
@@ -76,8 +78,8 @@ void check_launches(struct check *);
 // Why a compiler that accepts sources for nvcc may refuse this source, according to its log. Static string; NULL:
 // unknown.
 const char *compile_hint(const char *log);
-// All lines of the first error in a log, indented, with the source's path and line, and the number of further errors.
-// malloc'ed.
+// All lines of the first error in a log, indented, with the source's path and line, and then how many more errors there
+// are. malloc'ed.
 char *compile_first_error(const char *log, const char *source);
 // The first line that names an error, or the log's first line. malloc'ed.
 char *compile_first_line(const char *log);

@@ -2,11 +2,11 @@
 #include "tuner/check/check.h"
 #include "tuner/setup/request.h"
 
-// The number of configurations that are checked, evenly spread.
+// How many configurations, evenly spread, are checked.
 enum { LAUNCHES_LOOKED_AT = 500 };
 
-// 0 if every launch of the configuration is possible. *stage: the stage with the impossible launch, or the number of
-// stages.
+// 0 if every launch of the configuration is possible. *stage: the stage whose launch is impossible, or stage_count if
+// the launches cannot be computed.
 static int fits(const struct check *c, const uint16_t *config, size_t *stage, struct error *reason)
 {
     autofree struct planned_launch *launches = NULL;

@@ -1,6 +1,6 @@
-// Asks the compiler which arguments the kernels take, for the first configuration, for one configuration with each
-// stage that the first leaves out, and for the reference. Also lets it build libraries that the job gives as sources.
-// See check.h.
+// Asks the compiler which arguments the kernels take, for the first configuration and for the reference. For each stage
+// that the first configuration leaves out, asks about one configuration that has it. Also lets it build libraries that
+// the job gives as sources. See check.h.
 #include "tuner/base/run_program.h"
 #include "tuner/check/check.h"
 #include "tuner/protocol/message.h"

@@ -90,7 +90,8 @@ static void add_code(struct text *text, const char *type, size_t number)
              type, number);
 }
 
-// The code that follows the source. `only`: the entry to ask about; SIZE_MAX: all entries; the number of entries: none.
+// The code that follows the source. `only`: the index of the entry to ask about; SIZE_MAX: all entries; the entry
+// count: none.
 static char *write_text(const json_t *entries, size_t only)
 {
     struct text text = {0};

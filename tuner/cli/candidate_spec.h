@@ -11,7 +11,7 @@
 
 struct candidate_source {
     const char *job_path, *store_path;
-    struct session session; // .store is NULL if there is none, an error only if the user named it
+    struct session session; // .store: NULL if there is none, which is an error only if the user named one
     char *best;             // configuration of the newest final's winner, otherwise of the search's best trial, or NULL
     int64_t best_trial;
     bool reported; // a message said that the store cannot be written
@@ -22,7 +22,7 @@ struct candidate_source {
 struct candidate_spec {
     char name[96];
     const char *baseline; // or NULL
-    char *config;         // "" for the best itself; the caller frees it
+    char *config;         // "": the best configuration itself; the caller frees it
 };
 
 // Opens the job and its store, if there is one. candidate_spec_close releases everything, also after a failure.

@@ -139,7 +139,7 @@ static void note_code(struct check_samples *s, size_t sample, const json_t *answ
     if (!good) *s->code[sample] = 0;
 }
 
-// The only parameter in which two samples differ. Returns the number of parameters if there is not exactly one.
+// The index of the only parameter in which two samples differ; the parameter count if they differ in none or several.
 static size_t only_difference(const struct job *job, const uint16_t *a, const uint16_t *b)
 {
     size_t parameters = space_parameter_count(job->space), found = parameters;
@@ -151,12 +151,12 @@ static size_t only_difference(const struct job *job, const uint16_t *a, const ui
     return found;
 }
 
-// Adds doubts about parameters that no launch reads, if at least two pairs of samples differ only in that parameter and
-// the code is the same within every such pair.
+// Adds a warning for a parameter that no launch reads if at least two pairs of samples differ only in this parameter,
+// and both samples of every such pair have the same code.
 static void compare_samples(const struct check_samples *s, struct check *c)
 {
     const struct job *job = c->job;
-    enum { COMPARED_MOST = 1000 }; // samples; the number of pairs grows with the square
+    enum { COMPARED_MOST = 1000 }; // samples; the number of pairs grows with the square of this
     size_t parameters = space_parameter_count(job->space), count = s->count < COMPARED_MOST ? s->count : COMPARED_MOST;
     autofree size_t *same = memory_new(parameters + 1, sizeof *same),
                     *different = memory_new(parameters + 1, sizeof *different);
@@ -185,7 +185,7 @@ struct sample {
     json_t *answer; // not yet printed
 };
 
-// The state of printing results of samples.
+// Keeps track of the sample results printed so far.
 struct printed {
     uint64_t count; // of samples that were printed
     bool brief;     // only failures
@@ -263,7 +263,7 @@ static int send_sample(const struct job *job, const struct sample *s, const char
     return pool_send_compiler(pool, compiler, request, job->code.compile_timeout + COMPILE_GRACE, err);
 }
 
-// Whether the compiler does not work on this machine at all. This is assumed if it ended by itself.
+// Whether the compiler does not work on this machine at all: its worker cannot be started, or exits without a signal.
 static bool is_useless(const struct worker_pool *pool, const struct pool_event *event)
 {
     bool died = event->kind == POOL_COMPILER_LOST && event->busy && !event->late;
@@ -335,7 +335,7 @@ static int check_problems(const struct job *job, const struct device_limits *lim
     return 0;
 }
 
-// Prints mistakes and, as warnings, doubts. Returns EXIT_USAGE if there are mistakes.
+// Prints the warnings (`doubts`), then the mistakes. Returns EXIT_USAGE if there are mistakes.
 static int print_found(struct check *c)
 {
     mistakes_sort(&c->mistakes);

@@ -62,7 +62,8 @@ static int print_hash(const struct job *job, bool job_set)
     return status;
 }
 
-// Why a section does not match its template, whose hash is now `hash`. NULL if this template was measured.
+// Why a section does not match its template, whose hash is now `hash`. NULL if this version of the template was
+// measured.
 static const char *source_trouble(const json_t *section, const char *hash)
 {
     const char *measured = json_get_string(section, "source_hash", "");

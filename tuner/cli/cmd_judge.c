@@ -71,7 +71,7 @@ static int replace_entry(struct job *job, const char *entry)
 struct given_binary {
     const char *path; // NULL: none
     char hash[HASH_TEXT_SIZE];
-    struct implementation function; // IMPLEMENTATION_NONE: a binary, or none
+    struct implementation function; // IMPLEMENTATION_NONE: it is a binary, or there is none
 };
 
 // Finds the job's kernels in a binary. If both the job and the binary contain only one kernel, the names may differ.

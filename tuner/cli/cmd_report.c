@@ -32,7 +32,7 @@ static bool is_store(const char *path)
     return text_before(path, ".db");
 }
 
-// Whether the path was given as an argument, not found in a folder.
+// Whether the path itself was given as an argument, rather than found in a folder.
 static bool is_named(const struct job_set *files, const char *path)
 {
     bool named = false;

@@ -362,7 +362,7 @@ static int tune_all(double time)
 // is the total for all jobs (by default the sum of their own budgets), part of which is reserved for the finals. Half
 // of the rest is shared equally; after that, each slice goes to the job whose last slice gained the most per second.
 // After the finals a table is printed on stdout, or the event "jobs". After all jobs have run, returns the first exit
-// status other than 0; after an interruption, returns its status at once.
+// status other than 0. After an interruption, returns at once with the status of the interruption.
 static int tune_jobs(void)
 {
     const struct tune_options *o = &given.request.options;

@@ -45,7 +45,7 @@ int job_set_each_job(struct job_set *, job_set_visit_job *visit, void *user);
 enum job_set_devices { NEWEST_DEVICE, EVERY_DEVICE };
 typedef int job_set_visit(void *user, struct session *);
 int job_set_each(struct job_set *, enum job_set_devices, job_set_visit *visit, void *user);
-// Does the same for one job, and takes the job. For use in a job_set_visit_job.
+// Like job_set_each, but for a single job, which it takes. For use in a job_set_visit_job.
 int job_set_visit_results(const struct job_set *, enum job_set_devices, job_set_visit *visit, void *user,
                           const char *path, struct job *);
 

@@ -126,7 +126,7 @@ static bool refuse_variables(void)
     return false;
 }
 
-// Checks all input from outside, except files.
+// Checks the environment variables, the paths of the working folder and of the program, and the arguments.
 static int check_text(int argc, char **argv)
 {
     autofree char *here = getcwd(NULL, 0), *program = installation_program("sweetspot");

@@ -45,7 +45,7 @@ static void put_section(FILE *f, const char *title)
     fprintf(f, ".SH %s\n", title);
 }
 
-// Writes a tag in bold, without `...`.
+// Writes a tag in bold. `tag` is plain text, without backquotes.
 static void put_tag(FILE *f, const char *tag)
 {
     fputs(".TP\n", f);

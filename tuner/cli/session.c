@@ -51,7 +51,8 @@ static char *job_name_of(const char *path)
     return text_format("%.*s", (int)(name ? name : strlen(file)), file);
 }
 
-// Adds the job files in `folder`, whose path begins with `root`; the command line leaves `root` out.
+// Adds the job files in `folder`, whose full path is `root` followed by `folder`. On a command line, `root` is left
+// out.
 static void collect(glob_t *found, const char *root, const char *folder)
 {
     autofree char *pattern =

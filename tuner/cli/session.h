@@ -48,18 +48,18 @@ int session_load_job(const char *path, struct job **out);
 
 // The folder for a job's results (store, log, compile cache, header), malloc'ed. It is `out` in the job file's project:
 // the nearest folder above the file with an `out` or a `.git`, otherwise the file's own folder. So it does not depend
-// on where a command is started. An installed job, and a job whose only store is in `out` of the current folder, use
-// that `out`. If both folders have a store, a message on stderr names them once.
+// on where a command is started. An installed job uses `out` in the current folder instead, and so does a job whose
+// only store is there. If both folders have a store, a message on stderr names them once.
 char *results_folder(const struct job *);
-// The compile cache: `given`, or `cache` in that folder. malloc'ed.
+// The compile cache: `given`, or `cache` in the folder for results. malloc'ed.
 char *results_cache(const struct job *, const char *given);
-// The store's path: `given`, or <job name>.db in that folder. The caller frees it.
+// The store's path: `given`, or <job name>.db in the folder for results. The caller frees it.
 char *session_store_path(const struct job *, const char *given);
 
 // Loads the job, opens its store and makes the most recent environment current. EXIT_NOTHING with advice if there is no
 // store or no run yet. session_close releases everything, also after a failure.
 int session_open(struct session *, const char *job_path, const char *store_path);
-// Does the same for a job that was already read from job_path; takes the job.
+// Like session_open, for a job that was already read from job_path; takes the job.
 int session_open_job(struct session *, struct job *, const char *job_path, const char *store_path);
 void session_close(struct session *);
 

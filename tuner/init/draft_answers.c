@@ -188,8 +188,8 @@ bool draft_usual_launch(struct job_draft *d, const char **grid, const char **blo
 
 // The reference ------------------------------------------------------------------------------------------------------
 
-// A reference kernel with its launch from the source, if that depends only on the job's sizes; otherwise with one
-// thread per element.
+// A reference kernel with its launch from the source, if this launch depends only on the job's sizes; otherwise with
+// one thread per element.
 static const char *reference_kernel(struct job_draft *d, const struct cuda_kernel *kernel)
 {
     autorelease(job_draft_release) struct job_draft own;

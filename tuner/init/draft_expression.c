@@ -185,7 +185,8 @@ static const char *find_body(const struct job_draft *d, const struct cuda_token 
     return NULL;
 }
 
-// Writes the body of a called macro or function with the call's arguments, [open, close) with its brackets, inserted.
+// Writes the body of a called macro or function with the call's arguments inserted. The call's brackets are `open` and
+// `close`.
 static bool write_call(struct expression_writer *w, const struct cuda_token *name, const struct cuda_token *open,
                        const struct cuda_token *close)
 {
@@ -283,7 +284,7 @@ static bool write_tokens(struct expression_writer *w, const struct cuda_token *f
     return first < end;
 }
 
-// Returns the string if it is an expression of the scope's names, otherwise NULL. If `value` is not NULL, the
+// Returns the string if it is an expression over names in the scope, otherwise NULL. If `value` is not NULL, the
 // expression must be a constant, whose value is computed.
 static const char *parse(const struct job_draft *d, const struct draft_scope *s, const char *text, int64_t *value)
 {

@@ -42,5 +42,5 @@ struct implementation {
     double timeout;      // s, for one call of a reference's function or command
 };
 
-// Whether it is a library that is given by its source.
+// Whether the implementation is a library that is given as source code.
 bool implementation_is_built(const struct implementation *);

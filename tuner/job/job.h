@@ -199,8 +199,8 @@ int job_parameter(const struct job *, const char *name); // the number of the pa
 // entries.
 int job_problem_values(const struct job *, const uint16_t *config, size_t problem, int64_t *values, struct error *);
 
-// The runs of a stage, one after another, beginning with job_first_run. Both set the names of the stage's loops in
-// `values`, which must hold a problem's values. They return 1, 0 after the last run, or -1 with a message (an
+// These go through the runs of a stage: job_first_run, then job_next_run. Both functions set the names of the stage's
+// loops in `values`, which must hold a problem's values. They return 1, 0 after the last run, or -1 with a message (an
 // expression fails, or the loops do not end). (job_repeat.c)
 int job_first_run(const struct stage *, int64_t *values, struct error *);
 int job_next_run(const struct stage *, int64_t *values, struct error *);
@@ -246,8 +246,8 @@ struct job_number {
 struct job_number *job_numbers(const struct job *);
 // The bytes of a struct or vector for a problem, from its values; padding is 0. -1 with a message. (job_members.c)
 int job_argument_bytes(const struct argument *, const int64_t *values, unsigned char *to, struct error *);
-// From a problem's values, these compute an address as an offset in bytes into its buffer, and the addresses that fill
-// a buffer, as one run for each address in its fill. -1 with a message. (job_addresses.c)
+// For a problem, given by its values, job_address computes an address as a byte offset into its buffer. job_addresses
+// computes the addresses that fill a buffer: one run for each address in the fill. -1 with a message. (job_addresses.c)
 struct address_run {
     int buffer;              // -1: null
     int64_t at, step, count; // at: bytes into the buffer; step: bytes from one address to the next
@@ -261,7 +261,7 @@ char *job_argument_layout(const struct argument *);
 // The numbers of a buffer's fill (low and high) for a problem, from its values. -1 with a message if they do not suit
 // the buffer's type or shape. (job_data.c)
 int job_fill_numbers(const struct buffer *, const int64_t *values, double *low, double *high, struct error *);
-// For a buffer that is compared by dimensions: the range that is compared in one of them. -1 with a message if it is
+// For a buffer that is compared by dimensions: the range that is compared in one dimension. -1 with a message if it is
 // empty or outside the buffer. (job_data.c)
 int job_compared_numbers(const struct buffer *, size_t dimension, const int64_t *values, int64_t *size, int64_t *first,
                          int64_t *count, struct error *);
@@ -306,7 +306,7 @@ void job_defines(const struct job *, const uint16_t *config,
 // Sizes that the header accepts although the job does not name them: they lie between the smallest and the largest
 // verified size, are multiples of the sizes' greatest common divisor, and satisfy `verification.supported`. For every
 // run, some small sizes are drawn and verified: powers of two, their neighbours, the smallest size, and others.
-// (job_sizes.c) This is the range of one size. If all members are 0, it is empty.
+// (job_sizes.c) A size_range is the range of one size; it is empty if all members are 0.
 struct size_range {
     bool any;
     int64_t least, most, multiple;

@@ -80,7 +80,8 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
 
 // Constants -----------------------------------------------------------------------------------------------------------
 
-// Whether it is a name, possibly with namespaces. An instance of a template must be named by its symbol.
+// Whether the string is a variable's name, possibly with namespaces. An instance of a template must be named by its
+// symbol.
 static bool is_variable_name(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";

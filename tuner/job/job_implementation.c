@@ -30,7 +30,7 @@ static const struct allowed_kind fallback_forms[] = {{NULL, IMPLEMENTATION_CONFI
 
 static const struct use {
     const char *setting, *what;       // `what` in messages
-    const struct allowed_kind *forms; // the last names no member and applies if no other member is given
+    const struct allowed_kind *forms; // the last form has no member; it applies if no other form's member is given
     bool compared;                    // a baseline; its expressions read no parameters
 } reference = {"reference", "'reference'", reference_forms, false},
   current = {"current", "'current'", current_forms, true}, baseline = {"baselines", "a baseline", baseline_forms, true},

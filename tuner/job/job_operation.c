@@ -23,7 +23,7 @@ static void unknown_role(struct reader *r, const struct node *n, const struct op
     if (nearest) reader_explains(r, n, nearest);
 }
 
-// The number of a compute class that is given as a word; -1 if the word is a name.
+// The index of the compute class that a member gives as a word; -1 if the member does not give a compute class.
 static int class_number(struct reader *r, const struct operation *op, const struct node *member)
 {
     if (!op || !op->classes || strcmp(node_name(member), "compute") || !node_is_string(member)) return -1;

@@ -63,8 +63,8 @@ struct buffer_image *load_image(struct reader *, struct job *, const struct node
                                 bool surface);
 // Adds an argument that names a buffer's image; `first`: it is the first such argument.
 void join_image(struct reader *, const struct node *argument, struct buffer *, bool surface, bool first);
-// Refuses buffers that the stages of one kernel set would find at two addresses, for example behind a pointer and in a
-// module variable. `kernels`: the stages are kernels, which can use module variables; programs cannot.
+// Refuses buffers that these stages would find at two addresses, for example behind a pointer and in a module variable.
+// `kernels`: the stages are kernels, which can use module variables; programs cannot.
 void check_views(struct reader *, const struct job *, const struct node *owner, const struct stage *, size_t count,
                  bool kernels);
 // Reads an argument if it is a struct or a vector; otherwise returns false.
@@ -90,7 +90,8 @@ struct address load_address(struct reader *, struct job *, const struct node *, 
 struct fill load_addresses(struct reader *, struct job *, const struct node *, const char *owner, enum element);
 struct compared *load_compared(struct reader *, struct job *, const struct node *argument, const struct buffer *,
                                const char *buffer);
-// Read a stage's loops, whose names stay visible until hide_loops(), and, once the buffers are declared, its pairs.
+// load_repeat reads a stage's loops, whose names stay visible until hide_loops(). load_swaps reads its pairs; by then,
+// the buffers must be declared.
 void load_repeat(struct reader *, struct job *, const struct node *stage, struct stage_repeat *);
 void hide_loops(struct job *, const struct stage_repeat *);
 void load_swaps(struct reader *, const struct job *, const struct node *stage, struct stage_repeat *);
@@ -114,6 +115,6 @@ void load_configuration(struct reader *, const struct job *, const struct node *
 // Implementations (job_implementation.c); all except the reference are read after launches.
 void load_reference(struct reader *, struct job *, const struct node *root);
 void load_fallback(struct reader *, struct job *, const struct node *root);
-void load_baselines(struct reader *, struct job *, const struct node *root); // with the current kernel
+void load_baselines(struct reader *, struct job *, const struct node *root); // including the current kernel
 // Refuses names that could not be in the job's header, once all names are known.
 void check_header_names(struct reader *, const struct job *, const struct node *root);

@@ -56,8 +56,8 @@ bool job_setting_has(const char *group, const char *form, const char *name);
 // other tuners has here ("it is 'constraints' here"), or NULL. Static strings. (setting_hints.c)
 const char *setting_removed(const char *group, const char *name);
 const char *setting_foreign(const char *name);
-// The word used here for a value as other programs write it: "f32" for "float" and "const float *". Static string, or
-// NULL.
+// The word that job files use for a value that other programs write differently: "f32" for "float" and "const float *".
+// Static string, or NULL.
 const char *setting_foreign_word(const char *value);
 
 // For people, malloc'ed: "time", "list of groups, or \"auto\""; "0.03" or "required"; "0 to 1" or "".

@@ -66,7 +66,7 @@ static int add_scratch(struct job *job, struct stage *stage, const struct triton
     return 0;
 }
 
-// Gives an implementation without its own arguments the job's current ones.
+// If an implementation has no arguments of its own, gives it the job's current arguments.
 static void keep_arguments(const struct job *job, struct implementation *of)
 {
     const struct stage stage = job_stage_of(job, of);

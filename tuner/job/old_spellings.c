@@ -9,10 +9,9 @@
 #include "tuner/job/job_parts.h"
 
 struct old_piece {
-    const char *path;      // "arguments[].restore", the same for arguments and members in all places; "": a number or
-                           // string in a list
-    size_t parent;         // the group or list around it
-    size_t name, name_end; // equal: an element of a list
+    const char *path;         // "arguments[].restore", at every depth of nesting; "": a number or string in a list
+    size_t parent;            // the group or list around it
+    size_t name, name_end;    // equal: an element of a list
     size_t value, end, after; // `after`: the end of the value's separator, or `end`
     char sign;                // the value's first character
 };
@@ -125,7 +124,8 @@ static const char *content(struct old_text *t, const struct old_piece *p, const 
              : missing;
 }
 
-// The rules. Each adds edits for a piece whose path is one of the rule's. False: the piece is not changed.
+// The rules. Each adds edits for a piece whose path is one of the rule's paths. Returns false if the piece is not
+// changed.
 
 static bool rename_to(struct old_text *t, const struct old_piece *p, const char *name)
 {

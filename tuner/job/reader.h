@@ -29,8 +29,8 @@ void reader_places(const struct reader *, struct job *);
 int reader_mistake(struct reader *, const struct node *, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // Notes that a mistake leaves a name undefined (NULL: any name, because a whole group is misspelt). Mistakes about
-// later uses of the name are then only consequences of this mistake. reader_drop_consequences replaces them, and
-// repeated mistakes about an unknown name, with their number.
+// later uses of the name are then only consequences of this mistake. reader_drop_consequences removes them, and
+// repeated mistakes about an unknown name, and adds a line that says how many were removed.
 void reader_undefined(struct reader *, const char *name);
 // Notes that the last mistake explains why a group lacks a setting or a valid value for it. Mistakes about the group,
 // its members or the list that contains it are then consequences if they name the setting.

@@ -20,12 +20,12 @@ struct fill {
     double low, high;                    // uniform, integer, sorted: [low, high]; constant: low; offsets: high
     struct expr *low_value, *high_value; // expressions of sizes that replace low and high, or NULL
     const char *path;                    // npy: absolute
-    struct address *addresses;           // addresses: each stands for the same number of equal pieces of its buffer
+    struct address *addresses;           // addresses: each fills an equal share of the elements
     size_t address_count;
     bool given; // by the job; otherwise the default of its type
 };
 
-// The part of an output that is compared: in each dimension of its shape `count` elements from `first` on.
+// The part of an output that is compared: in each dimension of its shape, `count` elements beginning with `first`.
 enum { COMPARED_RANK_MAX = 5 };
 struct compared {
     size_t rank;
@@ -103,7 +103,7 @@ struct argument {
     const char *vector;      // "float4"; NULL: a struct. Static string
 };
 
-// The buffer or number that fills a role of an operation in a stage that a library computes.
+// For a stage that a library computes: the buffer or number for one role of its operation.
 struct stage_role {
     const char *role;
     int buffer;         // index into job.buffers, or -1: a size or scalar

@@ -3,7 +3,7 @@
 
 #include "tuner/job/job_parts.h"
 
-enum { DEPTH_MAX = 64, DIGIT = '0', NAME = 'a' }; // one sign for every number and every name
+enum { DEPTH_MAX = 64, DIGIT = '0', NAME = 'a' }; // the signs for any number, for any name
 
 // Iterates over the characters ("signs") of a job file, except those inside strings and comments.
 struct signs {

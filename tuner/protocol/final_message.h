@@ -9,10 +9,10 @@
 // (missing: all are verified); the remaining candidates have no entry. Every round runs in a random order, and every
 // timed launch of a candidate is verified.
 //
-// The rounds of a process come in parts. Parts after the first list the candidates and baselines that are still in the
-// race. These have been verified already, and the answer covers only the rounds of this part. A part ends "seconds"
-// after its request (missing: no limit), but not before FINAL_LEAST rounds are complete, so it may run fewer rounds
-// than requested.
+// The rounds of a process come in parts. The second and later parts name only the candidates and baselines that are
+// still in the race. These have been verified already, and the answer covers only the rounds of this part. A part ends
+// "seconds" after its request (missing: no limit), but not before FINAL_LEAST rounds are complete, so it may run fewer
+// rounds than requested.
 //
 // With "energy" the part runs no rounds: instead of times, the answer gives the energy of each entry,
 // {"problem":0,"energy":{"joules":[value,low,high],"watts":..,"clock_mhz":..,"share":..,"power_limited":true}}, or the

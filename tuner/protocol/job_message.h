@@ -53,7 +53,7 @@ struct job_request {
 };
 extern const struct record job_request_record;
 
-// Its problems are the tuned problems; a baseline that is not available lists none.
+// The figures of a baseline: for every tuned problem, or for none if the baseline is not available.
 struct baseline_answer {
     const char *name, *detail, *reason;
     bool same_result; // computes the same as a candidate, so that its result can be verified

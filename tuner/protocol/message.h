@@ -4,7 +4,7 @@
 
 #include "tuner/base/record.h"
 
-// A status is the word for a trial's status, or a word from protocol.h.
+// `status` is the name of a trial status, or one of the words in protocol.h.
 struct answer_head {
     const char *status;
     const char *reason;   // why it is not "ok"

@@ -68,7 +68,7 @@ struct problem_request {
     size_t buffer_count;
 };
 extern const struct record problem_request_record;
-// {"values":{..}}: the roles only, for a user's program.
+// {"values":{..}}: only the roles, for a user's program.
 extern const struct record problem_values_record;
 
 // The number for a name, or `fallback` if the list does not contain the name.

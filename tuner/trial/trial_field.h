@@ -61,7 +61,7 @@ json_t *field_json(const struct trial_field *, const void *record);
 // `memory`.
 void field_take(const struct trial_field *, void *record, const json_t *value, struct arena *memory);
 
-// The same, but with the value from another record of the level.
+// Like field_take, but takes the value from another record of the same level.
 void field_copy(const struct trial_field *, void *to, const void *from, struct arena *memory);
 
 // The figures that the GPU worker and the compiler report for each level, as records; members for other fields are only
