@@ -22,7 +22,8 @@ date=$(date -u -R -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}")
 printf 'sweetspot (%s) unstable; urgency=low\n\n  * Built from commit %s.\n\n -- %s  %s\n' "$VERSION" \
     "${COMMIT:-none}" 'the sweetspot authors <sweetspot@localhost>' "$date" | gzip -9n >"$documents/changelog.gz"
 
-# What the programs link, by package. CUDA's libraries belong to none where the toolkit was not installed as packages.
+# Packages of the libraries that the programs link to. CUDA's libraries have no package if the toolkit was not installed
+# from packages.
 mkdir -p "$OUT/shlibs/debian"
 printf 'Source: sweetspot\n\nPackage: sweetspot\nArchitecture: any\n' >"$OUT/shlibs/debian/control"
 absolute=$(cd "$ROOT" && pwd)

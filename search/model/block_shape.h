@@ -3,7 +3,7 @@
 // thread that computes a single element reuses nothing. Measurements decide; these rules only say where to look first.
 //
 // The parameters are recognised by their names, as Kernel Tuner, CLBlast and many templates write them (block_size_x,
-// BLOCK_X, THREADS, MDIMC, tile_size_x). A space without such names has no doubtful blocks.
+// BLOCK_X, THREADS, MDIMC, tile_size_x). In a space without such names, every block counts as ordinary.
 #pragma once
 
 #include <stddef.h>

@@ -442,7 +442,7 @@ double gp_variance(struct gp *g, const float *point)
 
 // Let A be the rows and columns of K^-1 that belong to the points P in question. Given the other points, their
 // covariance is A^-1, and their mean is -A^-1 (K^-1 y)_P, where y is 0 at P (the inverse of a block matrix). With V =
-// U'^-1 E, where E has the points' columns of the unit matrix, A = V'V and (K^-1 y)_P = V' U'^-1 y.
+// U'^-1 E, where E consists of the columns of the identity matrix for P, A = V'V and (K^-1 y)_P = V' U'^-1 y.
 void gp_without(const struct gp *g, const size_t *numbers, size_t count, const double *targets, double *mean,
                 double *variance)
 {

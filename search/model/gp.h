@@ -23,18 +23,18 @@ void gp_add(struct gp *, const float *point); // copies; there must be room
 // and noise, from their current values, using the first `most` points. Targets (one per point) should have mean 0 and
 // variance near 1.
 void gp_fit(struct gp *, const double *targets, int steps, size_t most);
-// The same, one step at a time: call gp_fit_begin, then gp_fit_step once for each step of gp_fit. From then on, only
-// the hyperparameters of the process are usable (gp_theta).
+// gp_fit, one step at a time: call gp_fit_begin, then gp_fit_step for each step. After gp_fit_begin, only the
+// hyperparameters of the process are usable (gp_theta).
 void gp_fit_begin(struct gp *);
 void gp_fit_step(struct gp *, const double *targets, size_t most);
 // The hyperparameters: the logarithms of one length scale per dimension, of the signal's variance, and of the noise
-// variance (dimensions + 2 numbers; borrowed). gp_set_theta applies them to the present points and to all later ones.
+// variance (dimensions + 2 numbers; borrowed). gp_set_theta applies them to the current points and to all later ones.
 const double *gp_theta(const struct gp *);
 void gp_set_theta(struct gp *, const double *theta);
 // Conditions the process on these targets, one for each point, including the points added since the last call.
 void gp_condition(struct gp *, const double *targets);
-// Includes the points added since then, with the targets that the process expects there. The means do not change, and
-// the variances fall.
+// Includes the points added since gp_condition or the last gp_add_fantasy, with the targets that the process expects
+// there. The means do not change, and the variances fall.
 void gp_add_fantasy(struct gp *);
 
 // A pool of candidates whose means and variances are needed repeatedly. The effect of a new point is computed once, so

@@ -20,7 +20,7 @@ struct gp_metric {
 // sqrt(3) times the distance.
 void gp_relate(const struct gp_metric *, const float *point, const float *points, size_t stride, size_t count,
                double *kernel, double *fall);
-// The same in single precision for GP_CHUNK points, which is also their stride.
+// Like gp_relate, in single precision, for GP_CHUNK points with a stride of GP_CHUNK.
 void gp_relate_chunk(const struct gp_metric *, const float *point, const float *points, float *kernel);
 // For GP_CHUNK points, adds weight * kernel to the mean, and keeps the largest kernel value in `most`.
 void gp_gather_chunk(const float *kernel, double weight, double *mean, double *most);
@@ -31,7 +31,7 @@ void gp_add_slopes(const struct gp_metric *, const float *point, const float *po
 
 // row -= the sum over k of factors[k] times row k of `others`, in the order of k.
 void gp_eliminate(double *row, size_t width, const double *others, size_t stride, const double *factors, size_t count);
-// The same for `row_count` rows of GP_CHUNK elements, where the factors of row j begin at factors[j * stride].
+// Like gp_eliminate, for `row_count` rows of GP_CHUNK elements; the factors of row j begin at factors[j * stride].
 void gp_eliminate_chunk(float *rows, size_t row_count, const float *others, const float *factors, size_t stride,
                         size_t count);
 // x = U'^-1 x for the first n rows of the upper triangle U.

@@ -22,7 +22,7 @@ struct kernel_set {
     double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the shortest time, minus 1;
                                             // INFINITY if no chosen kernel supports it
     double best[KERNEL_SET_MAX_PROBLEMS];   // by problem: the shortest time, s
-    double worst, worst_holdout;            // the largest regret; the same for held-back problems (NaN: none)
+    double worst, worst_holdout;            // the largest regret, and that of held-back problems (NaN: none)
     bool exact;                             // no smaller cover exists
 };
 
@@ -40,6 +40,6 @@ struct kernel_times {
 int kernel_set_find(const struct kernel_times *, double regret, struct kernel_set *out);
 
 // Returns the index into `kernels` of the candidate that is expected to be the fastest on a problem, judging by their
-// times on the problems that are not held back. A candidate without a time on the problem does not support it; -1 if
-// none does.
+// times on the problems that are not held back. A candidate without a time on the problem does not support it. Returns
+// -1 if no candidate supports it.
 int kernel_set_select(const struct kernel_times *, const size_t *kernels, size_t count, size_t problem);

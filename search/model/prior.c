@@ -11,7 +11,7 @@
 enum {
     TREES = 24,
     ROWS = 4000, // rows that the trees are grown on: half of them the best, the others a sample
-    // For a large space, whose configurations are predicted one by one. Such trees stay in a core's cache.
+    // In a large space, configurations are predicted one by one, by trees that fit into a core's cache.
     FEWER_TREES = 8,
     FEWER_ROWS = 1000,
     TABLED = 1 << 16, // in spaces up to this size, all slowdowns are computed at once

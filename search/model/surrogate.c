@@ -9,7 +9,7 @@
 
 enum {
     MAX_ROWS = 220,    // rows learnt at a fit; a longer history is sampled
-    AWAITED_ROWS = 32, // how many of these may be awaited; more awaited rows are learnt in addition
+    AWAITED_ROWS = 32, // of MAX_ROWS, these may be awaited; further awaited rows are learnt on top
     AWAITED_MOST = 512,
     SPARE_ROWS = 40,   // rows that may be added before the next fit
     BATCH = 8,         // results are learnt in batches of an eighth of the outstanding proposals
@@ -252,8 +252,8 @@ void surrogate_weigh(struct surrogate *s)
 }
 
 // An awaited row counts with the result that the model expects from the measured rows (the kriging believer:
-// Ginsbourger, Le Riche and Carraro 2010), so that the next proposal goes elsewhere. The best of these expectations
-// counts as if it had been reached.
+// Ginsbourger, Le Riche and Carraro 2010), so that the next proposal goes elsewhere. If the best of these expected
+// results beats the best measured one, it is the incumbent to improve on.
 static void expect_awaited(struct surrogate *s)
 {
     size_t *numbers = memory_new(s->rows.count, sizeof *numbers), count = 0;
@@ -349,7 +349,7 @@ static size_t fit_rows(const struct surrogate *s)
     return smaller_of(measured, FIT_ROWS);
 }
 
-// Makes one step of the next fit, so that no proposal takes long. It uses a separate Gaussian process with the present
+// Makes one step of the next fit, so that no proposal takes long. It uses a separate Gaussian process with the current
 // data; meanwhile, the model keeps its hyperparameters.
 static void prepare_fit(struct surrogate *s)
 {

@@ -30,12 +30,12 @@ struct surrogate {
     } rows;
     struct {
         size_t rows;     // of the history that have been read so far
-        size_t reported; // reported results that the model knows, and the history's best among them
+        size_t reported; // reported results that the model knows; `best`: the history's best row among them
         int64_t best;
         size_t reported_at_fit; // reported results at the last fit
     } known;
     double best_measured; // the target of the best row
-    double best_target;   // the same, or the expectation for an awaited row if that is better
+    double best_target;   // best_measured, or the expectation for an awaited row if that is lower
     struct {
         struct gp *gp; // the process that its steps use, one step per proposal
         size_t steps;  // steps made so far

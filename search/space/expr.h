@@ -64,7 +64,7 @@ struct expr *expr_parse(const char *text, struct symbols *, struct error *);
 void expr_free(struct expr *);
 const char *expr_text(const struct expr *); // the text as given
 
-// The value in *result, or -1 with a message ("division by zero at column 5: 'M / X'").
+// Writes the value to *result. Returns 0, or -1 with a message ("division by zero at column 5: 'M / X'").
 int expr_eval(const struct expr *, const int64_t *values, int64_t *result, struct error *);
 
 // The slots that the expression reads, ascending, without duplicates; the array belongs to the expression.
@@ -75,6 +75,6 @@ const int *expr_slots(const struct expr *, size_t *count);
 // sides. Any subexpression whose names are all constant is folded. Returns a malloc'ed string, or NULL with a message.
 char *expr_to_c(const struct expr *, const char *prefix, const char *(*name)(void *user, int slot),
                 bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *);
-// The same in Python. The text needs two functions: div, the quotient rounded towards 0, and rem, its remainder.
+// Like expr_to_c, in Python. The text needs two functions: div, the quotient rounded towards 0, and rem, its remainder.
 char *expr_to_python(const struct expr *, const char *(*name)(void *user, int slot),
                      bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *);

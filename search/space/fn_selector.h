@@ -33,9 +33,9 @@ FN_FUNCTION double FN(relative_time)(double work, double blocks, double at_once)
 }
 
 // The state of selecting the kernel that is expected to be the fastest on a problem. The kernels are considered one
-// after another. A kernel's expected time is an average of its times on the three nearest problems that it was timed
-// on, scaled by its relative times and weighted by the inverse of the distance. On a problem that the kernel was timed
-// on, the expected time is the measured one.
+// after another. A kernel's expected time is computed from the three nearest problems on which it was timed. Each of
+// these times is scaled by the ratio of the relative times of the two problems; the expected time is their average,
+// weighted by the inverse of the distance. On a problem where the kernel was timed, it is the measured time.
 struct FN(selection) {
     int kernel;                     // expected to be the fastest of those considered so far; -1: none
     double least;                   // its expected time, s
@@ -49,7 +49,7 @@ FN_FUNCTION struct FN(selection) FN(selection_begin)(void)
     return s;
 }
 
-// Adds a problem that the kernel was timed on (there); `here` is the problem to select for.
+// Adds a problem on which the kernel was timed (`there`); `here` is the problem to select for.
 FN_FUNCTION void FN(selection_add)(struct FN(selection) * s, const FN_INTEGER *here, const FN_INTEGER *there, int sizes,
                                    double seconds, double relative_here, double relative_there)
 {

@@ -55,9 +55,10 @@ int space_add_derived(struct space *, const char *name, const char *text, struct
 // Adds a constraint: a configuration is valid if every constraint is non-zero. Returns its number, or -1.
 int space_add_constraint(struct space *, const char *text, struct error *);
 
-// Builds the index. Returns -1 with a message if a constraint cannot be evaluated (a division by zero; the message
-// names the constraint and the configuration) or no configuration is valid (it names the constraint, or a minimal set
-// of them, that excludes all). *bad_constraint (may be NULL) gets the number of that constraint, or -1.
+// Builds the index. Returns -1 with a message if a constraint cannot be evaluated, as in a division by zero (the
+// message names the constraint and the configuration), or if no configuration is valid (it names the constraint that
+// excludes all, or a minimal set of constraints that do so together). *bad_constraint (may be NULL) gets the number of
+// that constraint, or -1.
 int space_build(struct space *, int *bad_constraint, struct error *);
 
 // Used in place of constraints and space_build, for a recorded space: exactly the `count` given configurations are

@@ -15,9 +15,9 @@
 //                 \ | / \ states with the same possible completions are merged
 //   ...            end
 //
-// Every state stores the number of paths from it to the end, and every edge the number of those that take a smaller
-// value. With these numbers, finding the number of a path (in lexicographic order), finding a path by its number, and
-// drawing one uniformly take time proportional to the depth.
+// Every state stores the number of paths from it to the end, and every edge the number of paths from its state that
+// take a smaller value. With these numbers, finding the number of a path (in lexicographic order), finding a path by
+// its number, and drawing one uniformly take time proportional to the depth.
 struct diagram {
     int levels;
     uint32_t root; // state 0 is the end; there is no root if `size` is 0
@@ -27,7 +27,7 @@ struct diagram {
     uint32_t *child;
     uint64_t *before; // by edge: paths from the edge's state that take an earlier edge
     uint64_t *paths;  // by state; saturates at UINT64_MAX
-    double *weight;   // the same without saturation; NULL unless the root's count saturates
+    double *weight;   // `paths` without saturation; NULL unless the root's count saturates
     uint64_t size;    // paths[root], or 0
 };
 

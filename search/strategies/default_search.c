@@ -20,8 +20,8 @@ enum {
 enum { TRUST_LEAST = 4 };
 static const double trusting = 0.25, doubtful = 0.6;
 
-// Each random configuration is the one with the least doubtful block shape among this many draws. If it is still
-// doubtful, its distance counts less: it is multiplied by exp(-doubt_weight * doubt).
+// Each random configuration is the best of this many draws: the one whose block shape gives the least doubt
+// (block_shape_doubt). If doubt remains, its distance is multiplied by exp(-doubt_weight * doubt).
 enum { DRAWS = 4 };
 static const double doubt_weight = 5;
 

@@ -135,7 +135,7 @@ void kit_perturb(struct strategy_state *s, uint16_t *config, int changes)
         if (space_parameter(s->space, i)->count > 1) free_parameters[count++] = i;
     for (int c = 0; c < changes && count > 0; c++) {
         size_t pick = random_below(&s->rng, count), i = free_parameters[pick];
-        // Any value other than the present one.
+        // Any value other than the current one.
         uint16_t value = (uint16_t)random_below(&s->rng, space_parameter(s->space, i)->count - 1);
         config[i] = (uint16_t)(value + (value >= config[i]));
         free_parameters[pick] = free_parameters[--count];

@@ -11,5 +11,5 @@ struct time_slices {
 // A slice lasts at least two seconds, because a shorter one would be lost to starting workers.
 struct time_slices time_slices_make(double time, size_t jobs);
 // The job that gets the next slice after `spent` s. `gains` has one entry per job, NaN if more time would not help it.
-// Returns `jobs` if no job is left, or less than half a slice.
+// Returns `jobs` if no job is left, or if the time left is at most half a slice.
 size_t time_slices_next(const struct time_slices *, double spent, const double *gains, size_t jobs);

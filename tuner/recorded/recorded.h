@@ -85,7 +85,8 @@ int recorded_add_trials(struct recorded *, size_t count, struct error *);
 
 // Reads a file. On failure, returns NULL with a message that begins with the path.
 struct recorded *recorded_read(const char *path, struct error *);
-// The same for T4 documents and KTT's results, which lack the parameters' values; these are read from a T1 document.
+// Like recorded_read, for T4 documents and KTT's results. They lack the parameters' values, which are read from a T1
+// document.
 struct recorded *recorded_read_with(const char *path, const char *t1_path, struct error *);
 // Prints the notes on stderr.
 void recorded_warn(const struct recorded *, const char *path);
@@ -98,7 +99,7 @@ int64_t recorded_find(const struct recorded *, const uint16_t *config);
 // of the search. The objective is used only if the status has one (ok, slow); otherwise it is NaN. Borrows the
 // configuration.
 struct observation observation_of(const uint16_t *config, enum trial_status, double objective);
-// The same for a recorded trial, from which it borrows.
+// The observation of a recorded trial. Borrows from the recorded space.
 struct observation recorded_observation(const struct recorded *, size_t trial);
 // The device's name, or "".
 const char *recorded_device_name(const struct recorded *);

@@ -40,8 +40,8 @@ void transfer_release(struct transfer *t)
     *t = (struct transfer){0};
 }
 
-// The value's index in this space, or -1. Sizes act by ratio, so if both are positive, the nearest is the one with the
-// smallest ratio.
+// The value's index in this space, or -1. Sizes act by ratio, so the distance of two positive numbers is that of their
+// logarithms.
 static int value_index(const struct transfer *t, size_t parameter, const char *text, size_t length)
 {
     size_t count = space_parameter(t->space, parameter)->count;

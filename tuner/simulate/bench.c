@@ -21,7 +21,7 @@ struct runs {
 };
 
 // The baseline of the methodology score: the expected best of k uniform random draws without repetition from `total`
-// configurations, given that a valid one is among them. `valid` configurations have the times `sorted` (ascending).
+// configurations, given that at least one draw is valid. `valid` configurations have the times `sorted` (ascending).
 static double random_best(const double *sorted, size_t valid, size_t total, size_t k)
 {
     // P(best is sorted[i]) = P(no better one drawn) - P(neither it nor a better one drawn), where the probability that
