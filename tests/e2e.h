@@ -70,7 +70,7 @@ static inline struct e2e_result e2e_run(const char *folder, const char *format, 
     return result;
 }
 
-// The same, run inside the folder: e2e_in(folder, "ls %s", name).
+// Like e2e_run, but runs inside the folder: e2e_in(folder, "ls %s", name).
 #define e2e_in(folder, ...) e2e_run(folder, "cd $DIR && " __VA_ARGS__)
 
 // Fails unless the command has ended with this status.

@@ -65,7 +65,7 @@ static inline void suffer(const char *op)
     if (!strcmp(kind, "kill") || !strcmp(kind, "orphan")) raise(SIGKILL);
     if (!strcmp(kind, "stop")) raise(SIGSTOP);
     if (!strcmp(kind, "exit")) _exit(1);
-    if (!strcmp(kind, "deaf")) close(STDIN_FILENO); // so that it cannot take a megabyte either
+    if (!strcmp(kind, "deaf")) close(STDIN_FILENO); // so that writing to it fails
     if (!strcmp(kind, "mute")) close(STDOUT_FILENO);
     if (!strcmp(kind, "deaf") || !strcmp(kind, "mute")) pause();
     while (!strcmp(kind, "flood")) fputs("and so on\n", stderr);

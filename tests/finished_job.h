@@ -244,7 +244,7 @@ static inline int finished_caught(const struct command *command, int argc, char 
     return status;
 }
 
-// The same with up to six arguments after the command's name.
+// Like finished_caught, but takes up to six arguments after the command's name directly.
 static inline int finished_run(const struct command *command, char **out, char **err, const char *name, ...)
 {
     char *argv[8] = {(char *)name};

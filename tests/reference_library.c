@@ -124,7 +124,7 @@ int judge_and_count(int arrays, const struct sweetspot_array *array, int values,
     return judge(arrays, array, values, value, message, room);
 }
 
-// y = a*x. The expected values must be distinguished from zeros.
+// y = a*x. Fails unless x comes from make_x, so that the expected values are not zeros.
 sweetspot_reference scale_reference;
 int scale_reference(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value)
 {

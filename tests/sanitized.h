@@ -1,5 +1,5 @@
-// Whether this is the build of `make test-sanitize`. Under the sanitizers code takes ten times as long, and a few
-// repetitions show as much as many. Tests of the quality of a search can therefore be shortened.
+// Whether this is the build of `make test-sanitize`. Under the sanitizers, code takes ten times as long, and a few
+// repetitions are as good as many. Tests of the quality of a search can therefore be shortened.
 #pragma once
 
 #ifdef __SANITIZE_ADDRESS__

@@ -60,7 +60,7 @@ static inline struct job *sound_load(void)
     return test_job(job);
 }
 
-// The same, and builds its space for an H200.
+// Loads the job like sound_load, and builds its space for an H200.
 static inline struct job *sound_build(void)
 {
     struct job *job = sound_load();

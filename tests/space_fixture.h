@@ -19,7 +19,7 @@ static inline void release_space(void *space)
     space_free(space);
 }
 
-// Both are freed after the test.
+// The symbol table and the space are freed after the test.
 static inline struct fixture open_space(void)
 {
     struct fixture f;

@@ -1,5 +1,5 @@
-// The advice that commands give: the command line that continues, with the options in use, quoted for a shell; job
-// files that may have been meant. Also recordings of other jobs, logs next to their stores, and versions.
+// The advice that commands give: the command line to continue with, including the options in use, quoted for a shell;
+// and suggestions for mistyped job files. Also recordings of other jobs, logs next to their stores, and versions.
 #include "tests/e2e.h"
 
 TEST(words_are_quoted_so_that_a_shell_reads_them_back)

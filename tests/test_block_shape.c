@@ -1,5 +1,5 @@
-// Which block shapes are doubtful (search/model/block_shape.c), and that the default strategy begins with ordinary
-// ones.
+// Tests which block shapes count as doubtful (search/model/block_shape.c), and that the default strategy begins with
+// ordinary ones.
 #include "tests/space_fixture.h"
 
 #include <math.h>
@@ -70,7 +70,8 @@ TEST(more_sides_than_a_block_has_mean_something_else)
     expect_doubt(f.space, (uint16_t[]){1, 1, 1, 1}, 0);
 }
 
-// The mean doubt of the first proposals, over several searches of the same space with these parameter names.
+// The mean of block_shape_doubt over the first proposals of several searches in the same space with these parameter
+// names.
 static double first_doubt(const char *x, const char *y)
 {
     enum { SEEDS = 10, FIRST = 8 };

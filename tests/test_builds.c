@@ -254,7 +254,7 @@ TEST(nvcc_compiles_while_rounds_go_on)
     assert_string_equal(strstr(r.out, "begun"), "begun\n");
 }
 
-// Stand-ins for nvcc. Each answers --version, or does not, and then misbehaves.
+// Stand-ins for nvcc. Most answer --version; each misbehaves in its own way.
 #define VERSION "case $1 in --version) echo 'Cuda compilation tools, release 9.9, V9.9.1'; exit 0;; esac\n"
 static const struct {
     const char *script, *reason; // NULL: there is no nvcc on the PATH or in $CUDA_HOME

@@ -299,7 +299,7 @@ static void run_query(struct queries *q)
             const char *name = sqlite3_column_name(query, i);
             bool condemned =
                 (!strcmp(name, "id") || !strcmp(name, "trial")) && sqlite3_column_int64(query, i) == q->condemned;
-            // The second column must have the status that the verdict gives.
+            // The second column must contain the status from the verdict.
             const char *status = condemned ? (const char *)sqlite3_column_text(query, 1) : NULL;
             if (condemned && (!status || strcmp(status, "wrong")))
                 fail_msg("docs/store.md: the verdict does not count in:\n%s", q->text);
@@ -494,7 +494,8 @@ TEST(every_counter_and_finding_is_explained)
     }
 }
 
-// Whether some page describes a printed key. In the spans of budgets, N and Ts stand for any number.
+// Whether some page describes a printed key. Keys with a budget are documented with a placeholder: `mean@100` as
+// `mean@N`, `@60s` as `@Ts`.
 static bool described(const char *const pages[], const char *key)
 {
     static const char *const data[] = {"cublas", "N", "barrier"}; // the names of a library, a size and a stall reason

@@ -453,7 +453,7 @@ TEST(a_trial_is_judged_by_what_it_adds_to_the_best_kernels)
     assert_true(incumbent_together(&best, &job, 4, (double[]){4, 4}) == 4); // the first
     assert_true(incumbent_take(&best, &job, 2, (double[]){1, 4}, "A=1", 1, &problem));
     assert_int_equal(problem, 0);
-    assert_true(fabs(incumbent_together(&best, &job, 3, (double[]){9, 1}) - 1) < 1e-12); // with the first's time on 0
+    assert_true(fabs(incumbent_together(&best, &job, 3, (double[]){9, 1}) - 1) < 1e-12); // with A=1's time on 0
     assert_true(fabs(incumbent_together(&best, &job, 9, (double[]){9, 9}) - 2) < 1e-12); // adds nothing
     assert_false(incumbent_take(&best, &job, 9, (double[]){9, 9}, "A=2", 2, &problem));
     assert_true(incumbent_take(&best, &job, 3, (double[]){9, 1}, "A=3", 3, &problem));

@@ -96,7 +96,8 @@ static struct contender contender(const double *rounds, double share)
 
 TEST(rounds_without_a_time_are_no_pairs)
 {
-    // The lighter one lacks the slow rounds. By medians it would be ahead; in paired rounds it is 1.5% slower.
+    // The lighter kernel has no times from the slow rounds. By medians it would be ahead; in paired rounds it is 1.5%
+    // slower.
     double rounds[2][ROUNDS] = {0};
     struct contender entries[2] = {contender(rounds[0], 0.5), contender(rounds[1], 0.25)};
     struct final_verdict v;
@@ -183,8 +184,8 @@ TEST(a_share_is_that_of_what_runs_out_first)
     assert_true(final_share(0, 32, 0, 65536, 233472) == 0);
 }
 
-// The scripted times are symmetric around X = 7. The shared memory that the job gives the kernels decides, then the
-// threads, then the code's size, which grows with X.
+// The scripted times are symmetric around X = 7. A tie is decided by the shared memory that the job gives the kernels,
+// then by the number of threads, then by the code's size, which grows with X.
 TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
 {
     static const struct {
@@ -392,8 +393,9 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
     assert_contains(r.out, "winner: trial ", "final 0.0: 10 rounds, 200 candidates, pid ", ", 100 places");
 }
 
-// The best three candidates and three spares take part. All that are equally fast do, up to the job's limit. X=5 is 4%
-// slower than X=7. If its times spread, a job may widen the race and with it the final.
+// The best three candidates and three spares take part, and so do all that are as fast as the best, up to the job's
+// limit. X=5 is 4% slower than X=7. A job whose times vary can raise `race`, and thereby admit more candidates to the
+// final.
 TEST(candidates_that_could_still_be_the_fastest_take_part)
 {
     static const struct {

@@ -85,8 +85,8 @@ TEST(a_final_with_little_time_has_fewer_processes_then_fewer_candidates)
 
 static const double allowed = SANITIZED ? 8 : 2; // s by which a run may exceed --time
 
-// They run in parallel, the longest first. A trial takes 20 ms. FAKE_FINAL gives the seconds that a proof and a round
-// take.
+// The runs are started in parallel, the longest first. A trial takes 20 ms. FAKE_FINAL gives the seconds that a proof
+// and a round take.
 static const struct timed_run {
     const char *name;
     double seconds;          // --time
@@ -99,7 +99,7 @@ static const struct timed_run {
     const char *arguments;   // NULL: "job.cfg --store job.db -q"
     const char *after;       // a command that prints more; NULL: none
 } runs[] = {
-    // The final may use the time reserved for nvcc's build, which is given up when the time is over.
+    // The final may use the time reserved for nvcc's build. The build is given up when the time is over.
     {"a_compiler_that_takes_too_long_is_given_up", 13, "SWEETSPOT_NVCC= FAKE_NVCC=1 FAKE_NVCC_DELAY=60",
      "nvcc's build of the winner is not timed: no time is left for it", .winners = 1},
     {"several_jobs_share_the_time_of_the_command", 6, "FAKE_FINAL='0.1 0.02'", "", .winners = 2,

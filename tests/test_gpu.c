@@ -56,7 +56,7 @@ GPU_TEST(every_hostile_kernel_has_its_status_and_the_correct_one_wins)
     store_close(store);
 }
 
-// Writes y = a*x + y's expected values and its inputs as .npy files.
+// Writes an array of floats as an .npy file.
 static void write_npy(const char *folder, const char *name, const float *values, size_t n)
 {
     char *path = test_text("%s/%s", folder, name), header[128];
@@ -345,7 +345,7 @@ static int compare_gemm(int tile_col, int block_k)
     double conflicts = counter(store, "bank_conflicts_load", config);
     bad += tile_col == 8
                ? !(conflicts > 3e7)
-               : !(conflicts < 3e4); // two-way in every load, or none; other conflicts are between loads and copies
+               : !(conflicts < 3e4); // every load conflicts two-way, or none does; others are between loads and copies
     store_close(store);
     return bad;
 }

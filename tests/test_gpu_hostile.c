@@ -5,8 +5,8 @@
 // that did not run does not count as refused.
 //
 // The verdicts `honest` and `steady` are about time: a kernel that uses data left by an earlier launch may be accepted
-// as long as it gains nothing, that is, it takes at least `enough` times the time of the case `plain`. Of times of a
-// few microseconds, about one in a thousand is off, so a gain counts only if it recurs in one of two repetitions.
+// as long as it gains nothing, that is, it takes at least `enough` times the time of the case `plain`. About one in a
+// thousand measurements of a few microseconds is off, so a gain counts only if it recurs in one of two repetitions.
 //
 // A wrong kernel may be lucky in the short soak of a trial that is not the best. It counts as accepted if it passes
 // again in one of two more trials, or in a final. The verdict `final` is for kernels that such trials often miss; the

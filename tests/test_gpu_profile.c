@@ -158,7 +158,7 @@ static const struct {
     {"windowed_sum", "BLOCK_SIZE=256,STAGING=shared", NULL},
 };
 
-// The least that must hold: `memory_only` moves as much as the kernel, and `math_only` moves nothing.
+// Checks the minimum: `memory_only` moves as much as the kernel, and `math_only` moves nothing.
 static void check_traffic(const json_t *document)
 {
     static const char *const names[] = {"kernel", "memory_only", "math_only"};

@@ -56,7 +56,7 @@ GPU_TEST(products_by_mma_are_right)
 GPU_TEST(products_by_wgmma_are_right)
 {
     static const struct product products[] = {
-        // TMA's maps declare the inputs of gemm_wgmma.
+        // The job declares the inputs of gemm_wgmma through their tensor maps.
         {"infinities and NaN on tensor cores", "configs/bgemm_1024.cfg",
          "s/problems  *= ( { M = 1024; N = 1024; K = 1024; } )/problems = ( { M = 200; N = 136; K = 264; } )/; "
          "s/\\(tensor_map = \"[AB]\";.*shape = [^;]*;\\)/\\1 fill = \"nonfinite\";/",

@@ -6,7 +6,7 @@
 #include "tuner/base/json.h"
 #include "tuner/store/store.h"
 
-// The ceilings that a job with a pipe measures. `pipe` may be NULL for all of them, for a few milliseconds each.
+// Measures the ceilings for a job with this pipe, or, if `pipe` is NULL, all ceilings for a few milliseconds each.
 // Returns a new reference.
 static json_t *ceilings_of(const char *pipe, bool *is_h200)
 {

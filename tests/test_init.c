@@ -1,5 +1,5 @@
-// `sweetspot init` on kernels like those that people publish (tests/init). Tests the draft of each job: `check` refuses
-// it only for its blanks, and names the line of each. Once they are filled in, `check` accepts and compiles it.
+// `sweetspot init` on kernels that are typical of published code (tests/init). Tests the draft of each job: `check`
+// refuses it only for its blanks, and names the line of each. Once they are filled in, `check` accepts and compiles it.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
@@ -7,7 +7,7 @@
 
 enum { MOST_WORDS = 12 };
 
-// A sed script that fills in the blanks as a user would, the same for all sources. `check` then tests more than the
+// A sed script, used for all sources, that fills in the blanks as a user would. `check` then tests more than the
 // syntax.
 #define FILL                                                                                                   \
     "s/= \"? the values[^\"]*\"/= [16, 32]/; s/\"? a number\"/64/g; s/grid = \"?.*\";/grid = [1];/; "          \

@@ -60,7 +60,8 @@ static bool next_setting(struct piece *p)
     return false;
 }
 
-// Whether a place has this path. Stages have arguments as well, and four groups are implementations.
+// Whether a place has this path. A path may also match inside a stage, because stages have arguments as well.
+// IMPLEMENTATION in a path stands for any of four groups.
 static bool is_at(const char *place, const char *path)
 {
     static const char *const groups[] = {"reference.", "current.", "fallback.", "baselines[]."};

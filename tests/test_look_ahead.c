@@ -13,7 +13,7 @@ TEST(proposals_run_ahead_as_far_as_the_times_ask_for)
     } cases[] = {
         {16, 1, third_of_a_second, 0.35, 2, 4},    // the next is compiled while one is measured
         {16, 1, third_of_a_second, 5, 2, 2},       // a slow kernel's proposals are fresh
-        {16, 1, third_of_a_second, 0.015, 17, 40}, // a fast kernel's keep the compilers busy
+        {16, 1, third_of_a_second, 0.015, 17, 40}, // a fast kernel keeps the compilers busy
         {1, 1, third_of_a_second, 0.015, 2, 3},
         {16, 4, third_of_a_second, 0.35, 7, 14},
         {32, 2, at_once, 0.012, 4, 5}, // each GPU has one waiting, which the other cannot take

@@ -138,7 +138,7 @@ TEST(lockstep_tells_known_results_in_their_place)
         struct sim *s = new_sim(&lockstep, COUNT);
         for (int i = 4; i < COUNT; i += 5) s->tasks[i].fails_to_compile = true; // 5, 10, ..
         s->known = run == 1 ? half_known : run == 2 ? all_known : NULL;
-        // 5 is odd and does not compile, but half_known would call it known from the GPU.
+        // Task 5 would not compile, but half_known returns TASK_KNOWN_FROM_GPU for odd numbers.
         for (int i = 4; run == 1 && i < COUNT; i += 5) s->tasks[i].fails_to_compile = false;
         run_to_the_end(s);
         assert_int_equal(s->reported_count, COUNT);

@@ -1,5 +1,5 @@
-// A whole tuning run on a recorded space: it is deterministic and can be resumed after kill -9 at any moment. Also the
-// other commands on its store.
+// A whole tuning run on a recorded space: it is deterministic and can be resumed after kill -9 at any moment. Also
+// tests the other commands on its store.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 

@@ -160,7 +160,7 @@ static double draw(uint64_t *state)
     return (double)(*state >> 40) / (1 << 24);
 }
 
-// Without a correction, fifty values in 120 trials would explain two fifths of any noise.
+// Without a correction, a parameter with fifty values would explain two fifths of the noise in 120 trials.
 REPORT_TEST(many_values_alone_are_no_importance)
 {
     uint64_t noise = 1;

@@ -7,7 +7,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"
 
-// The configurations with X == `x` have this mode, all others are good.
+// The configurations with X == `x` have this mode; all others are good.
 static char *job_folder(int x, const char *mode)
 {
     char *folder = e2e_folder("retry"),

@@ -131,8 +131,8 @@ static int64_t random_size(struct random *rng)
     return random_below(rng, 2) ? size : 8 * size; // half of them well aligned
 }
 
-// The kernels of a header that the driver expects to be the fastest on the job's holdout problems, which follow its
-// `tuned` squares.
+// Finds the kernels of a header that the driver expects to be the fastest on the job's holdout problems. In the job,
+// these follow the `tuned` squares.
 static void select_in_the_driver(const struct job *job, const json_t *sections, size_t tuned, int *out)
 {
     size_t problems = job->tuned_count, count = json_array_size(sections), kernels[KERNEL_SET_MAX_CHOSEN];

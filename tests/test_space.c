@@ -72,7 +72,7 @@ TEST(a_space_of_a_trillion_combinations_is_counted_and_sampled)
     struct fixture f = gemm_space();
     build(&f);
     assert_true(space_raw_size(f.space) >= 1e12);
-    // Nested loops count the parameters that depend on each other; the free parameters are factors.
+    // Nested loops count the combinations of the parameters that depend on each other; the free parameters are factors.
     uint64_t expected = 0;
     static const int m[] = {16, 32, 64, 96, 128, 192, 256}, w[] = {8, 16, 32, 64, 96, 128}, t[] = {1, 2, 4, 8, 16};
     static const int k[] = {4, 8, 16, 32, 64}, threads[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024};

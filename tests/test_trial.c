@@ -30,7 +30,7 @@ TEST(every_field_is_said_completely_and_once)
     }
 }
 
-// A value of the field's kind that differs from the cleared one.
+// A value of the field's kind that differs from the value in a cleared struct.
 static json_t *some_value(const struct trial_field *f)
 {
     switch (f->kind) {

@@ -48,7 +48,7 @@ TEST(every_misbehaviour_has_its_status_and_reason_and_cannot_win)
     char list[1024] = "";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         sprintf(list + strlen(list), "%s\"%s\"", i ? ", " : "", modes[i].mode);
-    // X=7 would be the fastest, and all modes but "good" have it. "good" must win with any X.
+    // All modes have X=7 and would be equally fast, but only "good" may win.
     char *folder = job_folder("modes", "7", list);
     set_timeout(folder, "2s");
     assert_contains(tune_to(0, folder, "", "").out, "MODE=good");

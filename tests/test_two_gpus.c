@@ -22,8 +22,8 @@ static struct interval noisy(struct random *random, double base)
     return (struct interval){t, 0.999 * t, 1.001 * t};
 }
 
-// Measures on all GPUs, again where the rule asks for it. GPU i takes factors[i] times as long. Returns a bit mask of
-// the GPUs that are found to differ.
+// Measures on all GPUs, and again on those for which the rule asks for it. GPU i takes factors[i] times as long.
+// Returns a bit mask of the GPUs that are found to differ.
 static unsigned found(const double *factors, size_t count, double tie, uint64_t seed)
 {
     struct gpu_times times = {0};

@@ -168,7 +168,7 @@ int cuda_sync(struct cuda *c, struct error *err)
     return 0;
 }
 
-// Handles are anything but NULL. Every loaded module has its own.
+// A handle can be any value except NULL. Every loaded module has its own.
 enum { FAKE_MODULES = 16 };
 static char fake_handle, fake_module[FAKE_MODULES];
 static int fake_module_count;
@@ -195,7 +195,8 @@ static void *fake_variable(const char *name)
     return fake_variables[i].words;
 }
 
-// The error of loading a module after `fake_loads` others. If it is 0, the result depends on the image.
+// The error that loading a module returns after `fake_loads` others were loaded. If it is 0, the result depends on the
+// image.
 static int fake_load_fails, fake_loads;
 int cuda_module_load(const void *image, struct cuda_module **out, struct error *err)
 {

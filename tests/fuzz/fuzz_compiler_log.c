@@ -1,8 +1,8 @@
 // Logs of NVRTC, nvcc and ptxas: a kernel's figures and the advisories. The first line of the input is the kernel's
 // name.
 //
-// Promise: any input is read. A figure is a number from the log, 0 or larger, or -1 if unknown. An advisory is a line
-// of the log.
+// Promise: every input can be read. A figure is a number from the log, 0 or larger, or -1 if unknown. An advisory is a
+// line of the log.
 #include "tests/fuzz/fuzz.h"
 
 #include "tuner/compiler/compilation.h"

@@ -1,8 +1,8 @@
 // Cubins, which are ELF files: the line table, the variables of a module, and the size of a kernel's code. The first
 // line of the input is the kernel's name, the rest the cubin.
 //
-// Promise: any bytes are read or refused with a message, and nothing outside of them is read. A location has a file and
-// a line, and there are never more locations than the table says.
+// Promise: every input is either read or refused with a message, and nothing beyond its end is read. A location has a
+// file and a line, and there are never more locations than the table says.
 #include "tests/fuzz/fuzz.h"
 
 #include "tuner/compiler/compilation.h"

@@ -1,8 +1,8 @@
 // Earlier headers of sweetspot, whose sections are JSON in comments: they are read back, merged and rendered again. The
 // input is two headers with a line "====" between them: an old one, and one whose sections are merged into it.
 //
-// Promise: any bytes are read or refused with a message, and sections that were read can be merged and rendered, or are
-// refused. Reading the rendered header gives the same sections.
+// Promise: every input is either read or refused with a message. Sections that were read can be merged and rendered, or
+// are refused. Reading the rendered header gives the same sections.
 #include "tests/fuzz/fuzz_json.h"
 
 #include "tuner/base/json.h"

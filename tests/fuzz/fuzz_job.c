@@ -1,7 +1,7 @@
 // Job files: the reader, the space for a device, and the requests that the driver would make of the job.
 //
-// Promise: any bytes are read or refused with a message. For a job that is read, configurations and requests can be
-// computed or are refused. The space finds every configuration by its number. Included files are not opened.
+// Promise: every input is either read or refused with a message. For a job that is read, configurations and requests
+// can be computed or are refused. The space finds every configuration by its number. Included files are not opened.
 #include "tests/fuzz/fuzz.h"
 
 #include "tuner/base/json.h"

@@ -1,6 +1,7 @@
 // .npy files with data and with expected values.
 //
-// Promise: any bytes are read or refused with a message, and every element that is read can be converted to every type.
+// Promise: every input is either read or refused with a message, and every element that is read can be converted to
+// every type.
 #include "tests/fuzz/fuzz.h"
 
 #include "kernels/npy.h"

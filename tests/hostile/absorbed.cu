@@ -1,11 +1,11 @@
 // Kernels that read outside of rows and buffers, but whose results hide a NaN. Each block has one row of 1001 elements;
 // rows lie 1024 elements apart:
 //
-//     top, low, sum    the largest and the least element of x, and the sum of magnitudes
+//     top, low, sum    the largest and the smallest element of x, and the sum of magnitudes
 //     clip             each element, plus the larger one of its neighbours (at a row's end, its own value replaces one)
 //     count            how many elements of x are above 0.5 and below -0.5, and how many of w are not negative
-//     most, fewest     the largest of w (i32), the least of v (u32)
-//     ends             of vectors of 7 * rows + 2 elements: the largest of q, the least of p
+//     most, fewest     the largest of w (i32), the smallest of v (u32)
+//     ends             of vectors of 7 * rows + 2 elements: the largest of q, the smallest of p
 //
 //     buffers   x, w, v (in, with padding), q, p (in), top, low, sum, clip (with padding), count, most, fewest, ends
 //     launch    grid rows, block 256

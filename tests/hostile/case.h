@@ -69,7 +69,7 @@ HELPER u64 nanoseconds()
     return time;
 }
 
-// Random bits that no earlier launch and no fill decides.
+// Random bits that depend on no earlier launch and no fill.
 HELPER u64 chance()
 {
     return mix(nanoseconds() + (u64)clock64() * 0x9e3779b97f4a7c15ull);

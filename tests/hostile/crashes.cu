@@ -4,7 +4,7 @@
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread; waits_for_too_many: cooperative, one block
 //               per SM
 //
-// plain_after and plain_at_last are plain.
+// The cases plain_after and plain_at_last do the same as `plain`.
 
 #include "case.h"
 

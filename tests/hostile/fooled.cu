@@ -5,15 +5,15 @@
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
 //
 //     kept_for_address    keeps the answers of its first launch for the address of x
-//     kept_for_sample     and for three elements of x
-//     constant_answer     the mean of y, whatever x is
-//     smallest_zero       zeros where the answer is below 1e-4
+//     kept_for_sample     keeps them for three elements of x
+//     constant_answer     writes the mean of y, whatever x is
+//     smallest_zero       writes zeros where the answer is below 1e-4
 //     half_precision      computes in f16, which is off by up to 5e-4
 //     left_to_the_next    does the work of the previous launch, and leaves its own to the next
 //     sleeps_at_first     sleeps in its first eight launches, and not later: correct
 //     fast_at_first       sleeps from its ninth launch on: correct
 //     answers_in_warm_up  computes only in its first eight launches
-//     assumes_positive    the root of x's fourth power, as |x| x: correct only for x >= 0
+//     assumes_positive    computes the root of x's fourth power, as |x| x: correct only for x >= 0
 
 #include "case.h"
 

@@ -28,7 +28,7 @@
 #define HEAP 20  // memory from malloc that was freed; only block 0 knows it
 #define STACK 21 // uninitialised local memory of block 0's first thread; only block 0 knows it
 #define OUTPUT 22
-#define ADDRESS 23 // the number of launches whose y was not that of the first
+#define ADDRESS 23 // whether y has another address than in the first launch
 #define GLOBAL_STRUCT 24
 #define PTX 25 // a variable that only an asm statement declares
 
@@ -50,7 +50,7 @@
 #define LAST 4      // the last element is off by one
 #define SWAP 5      // two elements are swapped
 #define ONE_BLOCK 6 // one block writes nothing
-#define KEPT 7      // write answers that were kept in a __device__ array, as far as it reaches
+#define KEPT 7      // write answers from a __device__ array, for as many elements as it has
 #define KEPT_IN_SCRATCH 8
 #define IF_NAN 9      // each thread writes only where there is NaN
 #define IF_PATTERN 10 // ... where there is one of two fixed patterns

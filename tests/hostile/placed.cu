@@ -131,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) placed(int n, float a, con
         float value = a * x[i] + y0[i];
         if (i < 32 && ((u64)y & 511)) value = 0;
 #elif IS(lines_of_own)
-        // The last line is written as a whole, although y ends in it.
+        // Writes the whole last line, although y ends within it.
         float value = a * x[i] + y0[i];
         if (i == n - 1)
             for (u64 at = (u64)(y + n); at & 127; at += 4) *(float *)at = 0;

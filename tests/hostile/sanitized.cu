@@ -4,9 +4,9 @@
 //     buffers   x, y0 (in), t (scratch, nothing promised), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
 //
-//     reads_past        one element after x, and does nothing with it
-//     reads_unwritten   an element of t that was never written
-//     reads_far_shared  shared memory that the block does not have
+//     reads_past        reads one element after x, and does nothing with it
+//     reads_unwritten   reads an element of t that was never written
+//     reads_far_shared  reads shared memory that the block does not have
 //     same_value_race   all threads store the same number to the same place in shared memory, without a barrier
 //     scratch_used      writes t and reads it back
 

@@ -4,7 +4,7 @@
 //     buffers   x (in, n i32); partial (scratch, 2048 i64 without a fill); z (scratch, 64 u32, zero);
 //               total (out, one i64)
 //     launch    grid min(ceil_div(n, 2048), 1024), block 256; single_block: grid 1, block 1024;
-//               clusters: cluster 4, the grid a multiple; grid_barrier: cooperative, at most one block per SM
+//               clusters: cluster 4, grid a multiple of 4; grid_barrier: cooperative, at most one block per SM
 
 #include "case.h"
 

@@ -6,8 +6,8 @@
 #
 # Usage: tests/measure/final_statistics.sh [identical] [planted] [loaded] [gates]
 # Without arguments: the first three. `gates`: gates for one kernel under two names, and for one that takes 3% longer.
-# FINALS: number of finals for each of the first two, and of gates of both kinds (100). LOADED: number for the third
-# (20). A final takes about a second, most of which is the start of a GPU worker.
+# FINALS: number of finals for `identical` and for `planted`, and number of gates of each kind (100). LOADED: number of
+# finals for `loaded` (20). A final takes about a second, most of which is the start of a GPU worker.
 set -eu
 cd "$(dirname "$0")/../.."
 sweetspot=$PWD/${BIN:-out/bin}/sweetspot

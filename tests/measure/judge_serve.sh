@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Measures how long `sweetspot judge --serve` takes for a kernel of about 1 ms, and how many verdicts it gives per
-# minute. It gets new source texts, one after the other, at three depths; every fourth is wrong. Needs a GPU.
+# minute. The server gets new source texts, one after the other, at three depths; every fourth text is wrong. Needs a
+# GPU.
 #
 # Usage: tests/measure/judge_serve.sh [REQUESTS] [FOLDER]
-# REQUESTS: per depth (20). FOLDER: for jobs and cache (a fresh one).
+# REQUESTS: number of requests at each depth (20). FOLDER: for jobs and cache (a fresh one).
 set -eu
 cd "$(dirname "$0")/../.."
 requests=${1:-20} folder=${2:-$(mktemp -d)} sweetspot=$PWD/${BIN:-out/bin}/sweetspot

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Counts the bytes that a kernel reads from DRAM after a flush of the L2 (l2_flush.cu). In ncu's table, timed<0, 0> is a
-# plain kernel after a flush that reads, timed<1, 0> a kernel whose loads are evict_last, and timed<x, 1> each of them
-# after sweetspot's own flush. The sizes are 4, 16 and 48 MiB in turn. Needs a GPU, nvcc and ncu.
+# Counts the bytes that a kernel reads from DRAM after a flush of the L2 (l2_flush.cu). In ncu's table, timed<0, x> is a
+# plain kernel, and timed<1, x> is a kernel whose loads are evict_last. timed<x, 0> runs after a flush that reads, and
+# timed<x, 1> after sweetspot's own flush. The sizes are 4, 16 and 48 MiB in turn. Needs a GPU, nvcc and ncu.
 set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p out/measure

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Records each winner's "identity" in configs/tuned: hashes of its source, its job, and the code that NVRTC generates
-# from them for sm_90a. A winner gets an identity only if the present job and sources give the same code under the same
-# conditions as those of the measured commit. Others lose their identity, and `header --shipped` refuses them. Needs no
-# GPU, but the version of NVRTC that compiled the winners.
+# from them for sm_90a. A winner gets an identity only if, under the same conditions, the present job and sources
+# give the same code as the job and sources of the measured commit. Other winners lose their identity, and
+# `header --shipped` refuses them. Needs no GPU, but needs the version of NVRTC that compiled the winners.
 #
 # Usage: tests/measure/shipped.sh                  after changes to templates or job files, and after tables.sh
 # BIN: the programs (make test-programs).

@@ -3,8 +3,8 @@
 # down. Kernels that end or hang the GPU's context come only in every 64th round of all modes
 # (tests/hostile/hostile.cu), so that workers live long enough to be observed.
 #
-# Checks: resident memory grows by at most 1 KB per trial in the driver, and not at all in workers (64 bytes per trial,
-# the resolution of the measurement). Open descriptors and GPU memory stay constant. Candidates per second in the last
+# Checks: resident memory grows by at most 1 KB per trial in the driver, and not measurably in workers (the resolution
+# is 64 bytes per trial). Open descriptors and GPU memory stay constant. Candidates per second in the last
 # quarter are within 3% of the first, over rounds without such kernels. Prints a table, and "N passed, N failed, N
 # skipped"; exit status 1 when a check fails.
 #
@@ -162,7 +162,7 @@ if used:
 else:
     print("| GPU memory | there is no nvidia-smi | | not measured |")
 
-# Gaps between two results, both from rounds without kernels that end a worker.
+# Only gaps between results of calm rounds count. No kernel of such a round ends a worker.
 def calm(config):
     return int(dict(part.split("=", 1) for part in config.split(","))["ROUND"]) % 64 > 1
 

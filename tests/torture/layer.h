@@ -32,7 +32,7 @@ static inline const char *layer_folder(void)
     return folder;
 }
 
-// The path relative to the folder, or NULL if it lies elsewhere. Stored in `room`.
+// Returns the path relative to the folder, which is stored in `room`, or NULL if the path lies elsewhere.
 static inline const char *layer_path(const char *path, char room[PATH_MAX])
 {
     const char *folder = layer_folder();
@@ -45,7 +45,7 @@ static inline const char *layer_path(const char *path, char room[PATH_MAX])
     return room[length] ? room + length + 1 : ".";
 }
 
-// The same for a descriptor, by the file's present name.
+// Like layer_path, for a descriptor; uses the present name of its file.
 static inline const char *layer_file(int fd, char room[PATH_MAX])
 {
     char link[64], target[PATH_MAX];

@@ -1,7 +1,7 @@
 // The disk after a power failure, from the journal of a run (power_cut.c).
 //
-// The model: a file's content at its last sync is on the disk. Of the later writes, any part may be there: nothing, any
-// choice of whole writes, or any choice of sectors of 512 bytes. Changes of names (create, link, rename, unlink) reach
+// The model: a file's content at its last sync is on the disk. Any part of the later writes may have reached it: none,
+// any subset of whole writes, or any subset of 512-byte sectors. Changes of names (create, link, rename, unlink) reach
 // the disk in order, as in journaling file systems, and a sync of anything in the folder includes all earlier changes
 // of names.
 #pragma once
