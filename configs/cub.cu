@@ -1,5 +1,5 @@
-// CUB's sum and inclusive prefix sum, which configs/sum.cfg and configs/prefix_sum.cfg compare with, as
-// kernels/sweetspot_baseline.h says. The arguments are the input and the output.
+// CUB's sum and inclusive prefix sum: baselines (kernels/sweetspot_baseline.h) for configs/sum.cfg and
+// configs/prefix_sum.cfg. The arguments are the input and the output.
 #include <climits>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>

@@ -83,7 +83,8 @@ static bool product(cublasHandle_t blas, int M, int N, int K)
     float *mine = (float *)malloc(count * sizeof *mine), *expected = (float *)malloc(count * sizeof *expected);
     CHECK(cudaMemcpy(mine, C, count * sizeof *mine, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(expected, D, count * sizeof *expected, cudaMemcpyDeviceToHost));
-    // The error of each result is at most about sqrt(K) roundings of sums of K products of elements up to 1/2.
+    // Elements are at most 1/2, so a sum of K products is at most K / 4. The error of each result is at most about
+    // sqrt(K) rounding errors of such a sum.
     const double allowed = 2 * (2 * sqrt(K) + 4) * 5.96e-8 * K / 4;
     double worst = 0;
     for (size_t i = 0; i < count; i++) {

@@ -11,7 +11,7 @@ struct byte_queue {
 
 size_t byte_queue_size(const struct byte_queue *);
 char *byte_queue_first(const struct byte_queue *); // the first byte in the queue; valid until something is added
-// Adds `size` bytes at the end, which the caller fills.
+// Adds `size` bytes at the end and returns their address; the caller fills them.
 char *byte_queue_extend(struct byte_queue *, size_t size);
 void byte_queue_add(struct byte_queue *, const void *bytes, size_t size);
 void byte_queue_drop(struct byte_queue *, size_t size); // the first `size` bytes

@@ -48,8 +48,8 @@ static void write_mark(char out[MARK_SIZE], pid_t parent, unsigned mark)
     snprintf(out, MARK_SIZE, "%ld.%u", (long)parent, mark);
 }
 
-// Called in a new process before exec: marks it and every process that it starts with number `mark` of the process
-// `parent`.
+// Called in a new process before exec. Puts the mark, which is made of `parent` and `mark`, into the environment, which
+// all processes that it starts inherit.
 static void orphans_mark(pid_t parent, unsigned mark)
 {
     char value[MARK_SIZE];
@@ -185,8 +185,8 @@ fail:
 void child_kill(struct child *c, int *status)
 {
     if (!c->pid) return;
-    // With a mark, orphans are killed first, while it identifies them and they can be reaped. Orphans that dropped the
-    // mark are killed with the group.
+    // If there is a mark, the orphans that have it are killed and reaped before the group is killed, because a dead
+    // process can no longer be recognised by its mark. Orphans that dropped the mark are killed with the group.
     if (c->mark || kill(-c->pid, SIGKILL)) kill(c->pid, SIGKILL);
     while (waitpid(c->pid, status, 0) < 0 && errno == EINTR) {
     }

@@ -1,6 +1,6 @@
 // A child process with pipes for its stdin, stdout and stderr: a worker, or the command that starts an agent. It is
-// started by fork and exec, dies with its parent (PR_SET_PDEATHSIG), and leads its own process group, so that Ctrl-C on
-// a terminal does not reach it, and a tool that it runs under is killed with it. Starting one raises this process's
+// started by fork and exec and dies with its parent (PR_SET_PDEATHSIG). It leads its own process group, so Ctrl-C on a
+// terminal does not reach it, and killing the group also ends a tool that wraps it. Starting one raises this process's
 // limit on open files as far as the system allows.
 #pragma once
 

@@ -10,8 +10,8 @@ enum { INPUT_FILE_TEXT_MOST = 64 << 20 };
 
 // A descriptor to read from, which the caller closes. -1 with errno and a message ("'x' is not a regular file").
 int input_file_open(const char *path, struct error *);
-// The same for an absolute path from another machine, which must be below `folder` (an absolute path). No part after
-// the folder may be ".." or a symbolic link. The folder itself may be a link.
+// Opens an absolute path that was received from another machine. It must be below `folder` (an absolute path), and no
+// part after the folder may be ".." or a symbolic link. The folder itself may be a link.
 int input_file_open_below(const char *folder, const char *path, struct error *);
 // Whether an absolute path begins with a folder's absolute path. Only the names are compared.
 bool input_file_is_below(const char *folder, const char *path);

@@ -69,6 +69,6 @@ int64_t installation_cores(void)
 {
     cpu_set_t set;
     if (!sched_getaffinity(0, sizeof set, &set)) return CPU_COUNT(&set);
-    long cores = sysconf(_SC_NPROCESSORS_ONLN); // more than the set has room for
+    long cores = sysconf(_SC_NPROCESSORS_ONLN); // there are more cores than the set has room for
     return cores < 1 ? 1 : cores;
 }

@@ -141,7 +141,7 @@ static char next_sign(struct packing *p)
 
 static json_t *pack_value(struct packing *p, char sign, bool *left_out);
 
-// The list of arguments, in the struct, is started by json_make.
+// json_make starts the list of arguments, a member of the struct.
 // NOLINTBEGIN(clang-analyzer-valist.Uninitialized)
 static json_t *pack_object(struct packing *p)
 {

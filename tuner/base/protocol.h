@@ -110,7 +110,7 @@ extern const char *const status_names[STATUS_COUNT + 1];
 // The status with this word, or -1.
 int status_find(const char *name);
 
-// Statuses of answers, other than those of trials: "ok" (status_name(STATUS_OK)) if the request was fulfilled, and
+// An answer's status is "ok" (status_name(STATUS_OK)) if the request was fulfilled, a trial's status, or one of these:
 #define PROTOCOL_ERROR "error"                   // the request is invalid, or cannot be fulfilled
 #define PROTOCOL_SOURCE_CHANGED "source_changed" // the source is not the one that the request names
 #define PROTOCOL_ENVIRONMENT "environment" // the machine lacks what is needed; a GPU worker exits with EXIT_ENVIRONMENT

@@ -217,7 +217,7 @@ static int take_word(const struct record_field *f, const char *what, const json_
     return 0;
 }
 
-// Reads one value into `to`, which for an object is its struct.
+// Reads one value into `to`; for an object, `to` points to the struct.
 static int take_value(const struct record_field *f, const char *what, const json_t *value, void *to,
                       struct arena *memory, struct error *err)
 {

@@ -28,12 +28,12 @@ enum record_kind {
     RECORD_TEXT,    // const char *
     RECORD_JSON,    // const json_t *: any JSON. After reading, it is borrowed from the value that was read
     RECORD_OBJECT,  // a struct that `of` describes
-    RECORD_PART,    // the same, but inside the outer struct; in JSON, its members are among those of the outer object
+    RECORD_PART,    // such a struct inside the outer struct; in JSON, its members are members of the outer object
 };
 
 enum record_shape {
     RECORD_ONE,   // a value; for RECORD_OBJECT a pointer to the struct
-    RECORD_LIST,  // a pointer to the elements, with their number at `count`
+    RECORD_LIST,  // a pointer to the elements; how many there are is stored at `count`
     RECORD_ARRAY, // `length` elements in place
     RECORD_NAMED, // a list too, but an object in JSON: each element begins with `const char *name`, and its value
                   // follows at sizeof(char *)
@@ -44,7 +44,7 @@ enum record_flags {
     RECORD_ALWAYS = 2,   // written even if unknown: "", null, []
     RECORD_HOLES = 8,    // a list keeps its nulls, as NaN or as cleared records; without this flag, lists of numbers
                          // drop them
-    RECORD_SILENT = 16,  // not in JSON, but cleared
+    RECORD_SILENT = 16,  // neither written nor read, only cleared
     RECORD_NULL = 32,    // written as null if unknown
 };
 
@@ -141,8 +141,8 @@ void record_write_into(const struct record *, const void *from, json_t *object);
 // missing.
 int record_read(const struct record *, const json_t *object, void *to, struct arena *memory, struct error *);
 
-// The same for one member; `what` is the record's. record_get returns null for an unknown value (new reference).
-// record_take accepts null as unknown; if it fails, the member is unchanged.
+// These test, write and read a single member; `what` is the record's name for messages. record_get returns null for an
+// unknown value (new reference). record_take accepts null as unknown; if it fails, the member is unchanged.
 bool record_knows(const struct record_field *, const void *from);
 json_t *record_get(const struct record_field *, const void *from);
 int record_take(const struct record_field *, const char *what, const json_t *value, void *to, struct arena *memory,

@@ -25,15 +25,15 @@ struct program_end {
 
 enum { PROGRAM_OUTPUT_MOST = 1 << 22, PROGRAM_FILE = 3, PROGRAM_QUIET = 3 };
 
-// Runs it with an empty standard input, and without NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS. At the deadline it is
-// killed. When it has ended, its children are killed, including those that left its group (setsid). -1 with a message
-// when it cannot be started.
+// Runs a program with an empty standard input, and without NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS. At the deadline
+// it is killed. When it has ended, its children are killed, including those that left its group (setsid). -1 with a
+// message when it cannot be started.
 int run_program(const struct program_run *, struct program_end *, struct error *);
 
 // The path of an executable file, malloc'ed; NULL if there is none. `length` is the length of the folder's name.
 char *program_in_folder(const char *folder, size_t length, const char *name);
 char *program_on_path(const char *name);
-// The same in a toolkit's "bin" folder.
+// The path of a program in a toolkit's "bin" folder, malloc'ed; NULL if there is none.
 char *program_of_toolkit(const char *home, const char *name);
 
 // Creates a folder for the files of one piece of work: <$TMPDIR or /tmp>/sweetspot-<what>-XXXXXX. -1 with a message.

@@ -97,7 +97,7 @@ struct setting {
 };
 
 extern const struct setting verify_table[], measure_table[];
-// The group "final" of "measure": only SETTING_JOB.
+// The group "final" of "measure". All of its settings are SETTING_JOB.
 extern const struct setting final_table[];
 
 // Writes the settings that belong in requests as an object (new reference), and reads them back. Missing settings get

@@ -14,9 +14,9 @@ void stats_sort(double *x, size_t n);
 double stats_median(const double *x, size_t n);
 
 // Bounds of the median from order statistics: [x_(k), x_(n-k+1)] with the largest k for which P(Binomial(n, 1/2) < k)
-// <= tail (e.g. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2). The median is below `low` with at
-// most this probability, and above `high` with at most the same. False: there are too few samples; the bounds are then
-// the smallest and the largest sample.
+// <= tail (e.g. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2). The median is below `low` with a
+// probability of at most `tail`, and above `high` with a probability of at most `tail`. False: there are too few
+// samples; the bounds are then the smallest and the largest sample.
 bool stats_median_bounds(const double *x, size_t n, double tail, double *low, double *high);
 // A 95% confidence interval: the bounds with a tail of 2.5%. With fewer than six samples, the smallest and the largest
 // sample (93.75% for five).
@@ -38,7 +38,8 @@ struct interval {
 struct interval stats_clustered_median(const double *x, const unsigned char *cluster, size_t n, double confidence,
                                        uint64_t seed);
 
-// The same for the ratios a[i]/b[i] of all pairs in which both are finite. Returns the number of these pairs.
+// The median of the ratios a[i]/b[i], with its interval as above, from the pairs in which both numbers are finite.
+// Returns how many pairs these are.
 size_t stats_paired_ratio(const double *a, const double *b, const unsigned char *cluster, size_t n, double confidence,
                           uint64_t seed, struct interval *ratio);
 

@@ -13,7 +13,7 @@ enum { UNITS_MAX = 8, UNITS_ALIGNMENT = 64 };
 
 // Joins cubins. malloc'ed; NULL when memory is exhausted.
 void *units_join(const void *const *images, const size_t *sizes, size_t count, size_t *size, struct error *);
-// The number of units: 1 for any other file, -1 with a message for a damaged file of units.
+// How many units a file has: 1 if it is not a file of units, -1 with a message if it is a damaged file of units.
 int units_count(const void *image, size_t size, struct error *);
 // The offset of unit number `unit`, and its size (0 if it is not used). units_count must have accepted the file.
 size_t units_offset(const void *image, size_t size, size_t unit, size_t *bytes);

@@ -58,7 +58,7 @@ static bool same_members(const json_t *a, const json_t *b, const char *const mem
     return true;
 }
 
-// Whether one header can launch both: they must have the same stages, which use the same buffers.
+// Whether one header can launch both sections: they must have the same stages, which use the same buffers.
 static bool same_interface(const json_t *a, const json_t *b)
 {
     static const char *const stage[3] = {"name", "entry", "name"}, *const buffer[3] = {"name", "type", "direction"},
@@ -300,7 +300,8 @@ static void put_parameters(struct renderer *r, const json_t *section)
 static void put_macros(struct renderer *r)
 {
     char number[32];
-    header_put(r, "/* A text parameter is a string here, and bare words under its own name. */\n");
+    header_put(r, "/* Text parameters are string literals here; macros with the template's own names expand to "
+                  "unquoted text. */\n");
     json_array_each(r->sections, i, section) {
         const char *hash = json_get_string(section, "source_hash", "");
         header_put_condition(r, i);
@@ -350,8 +351,8 @@ static void put_stage_macros(struct renderer *r, const json_t *section)
     }
 }
 
-// Writes the parameters under the template's own names. An unroll factor becomes its pragma, and a string its bare
-// text.
+// Writes the parameters under the template's own names. An unroll factor is written as its pragma, and a string without
+// quotation marks.
 static void put_own_names(struct renderer *r)
 {
     header_put(r, "#if defined(NAME_DEFINE_PARAMETERS) && !defined(NAME_PARAMETERS_DEFINED)\n"

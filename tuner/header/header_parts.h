@@ -1,4 +1,4 @@
-// The header's text and its parts. For the files of this folder.
+// For the files of this folder: functions that write the header's text and its parts.
 #pragma once
 
 #include "tuner/header/header_section.h"

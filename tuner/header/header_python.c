@@ -141,7 +141,7 @@ static void put_document(FILE *f, const json_t *sections, const char *lower)
     text_add(&t,
              "Addresses are multiples of %" PRId64
              ". Launches that use the same arrays, or the same loaded binary, must run one after\n"
-             "another: launches at the same time were not tested. supports(sizes) says which sizes are accepted.\n",
+             "another: concurrent launches were not tested. supports(sizes) says which sizes are accepted.\n",
              json_get_integer(first, "alignment", 16));
     fputs("\"\"\"", f);
     for (const char *p = t.text; *p; p++) fprintf(f, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);

@@ -12,7 +12,7 @@
 //   buffers A:f32:in B:f32:in C:f32:out
 //   needs 90 132 16 264                      compute capability, multiprocessors, alignment, blocks at once
 //   units 0                                  where each cubin begins
-//   work #0 #1 * #2 *                        for the wave model, and the next
+//   work #0 #1 * #2 *                        input of the wave model, as is the next line
 //   blocks #0 128 ceil_div 1 1 1 * * *
 //   problem 0.00042 4096 4096 4096           seconds and sizes, one line per problem
 //   supported 1 #0 128 >= && ..              #0: the first size

@@ -59,8 +59,8 @@ void header_section_ship(json_t *section, int64_t rounds, const char *compiler, 
 // Notes in a header's first section why the job's fallback is left out.
 void header_section_lacks(json_t *section, const char *config, const char *why);
 
-// Finds the object with this name in a list: returns its index, or the list's length if there is none; or returns the
-// object itself, or NULL.
+// The index of the object with this name in a list, or the list's length if there is none; and the object itself, or
+// NULL.
 size_t header_index(const json_t *list, const char *name);
 const json_t *header_find(const json_t *list, const char *name);
 // A section's stage with this name, or NULL.

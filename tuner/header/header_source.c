@@ -201,7 +201,7 @@ void header_comment_contract(struct renderer *r, const json_t *section)
                   "NAME_ALIGNMENT; timed launches used\n"
                   " * multiples of 256, as allocators return them. Launches that use the same buffers, or the same "
                   "loaded module, must run one\n"
-                  " * after another: launches at the same time were not tested. name_supported(sizes) says which sizes "
+                  " * after another: concurrent launches were not tested. name_supported(sizes) says which sizes "
                   "are accepted: the verified range. ");
     if (!verified)
         header_put(r, "NOTHING\n * was verified here.\n");

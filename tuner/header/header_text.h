@@ -36,7 +36,7 @@ char *header_literal(const char *text);
 // too:
 //   name_declared_sizes     ", long long size_M, long long size_N"; in a repeated stage ", long long run" follows
 //   name_given_sizes        ", size_M, size_N"; in a repeated stage ", run" follows
-//   name_parameters         name_declared_sizes without the first comma; "void" without any
+//   name_parameters         name_declared_sizes without the first comma; "void" if nothing is left
 //   name_sizes              name_given_sizes without the first comma
 //   name_unused_sizes       "(void)size_M;" and so on, one per line
 //   name_timed_sizes        the sizes of times[i]

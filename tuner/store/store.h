@@ -43,7 +43,7 @@ const char *store_rescued_copy(const struct store *);
 // is left there. The other, for tuners on the same machine, is a name made from the file's identity, which cannot be
 // removed. store_close releases the lock.
 int store_lock(struct store *, struct error *);
-// The number of the process that holds the lock; 0: none.
+// The id of the process that holds the lock; 0: none.
 long store_holder(struct store *);
 
 // Makes the environment current, and stores it if it is new. Later trials belong to it, and queries see only its
@@ -70,8 +70,8 @@ int store_add_all(struct store *, struct trial *const *trials, size_t count, str
 int store_add_verdict(struct store *, int64_t trial, enum trial_status, const char *reason, struct error *);
 // Whether a later verdict on a trial has been stored. -1 with a message.
 int store_decided(struct store *, int64_t trial, struct error *);
-// Stores the second attempt at a trial (with this `id`) that failed without figures: adds the figures, and a verdict
-// with the new status and reason. The row keeps the first status and reason.
+// Stores the second attempt at the trial with this `id`, whose first attempt failed without figures. Adds the figures,
+// and a verdict with the new status and reason. The row keeps the first status and reason.
 int store_add_retry(struct store *, const struct trial *, struct error *);
 // Adds counters to committed trials, in one transaction.
 int store_add_counters(struct store *, int64_t trial, const struct trial_counter *, size_t count, struct error *);
@@ -95,7 +95,7 @@ int store_scan(struct store *, int (*visit)(void *user, const struct trial *), v
 // configurations and must measure them again. Strings are valid only during the call.
 int store_each_elsewhere(struct store *, int64_t limit,
                          int (*visit)(void *user, const char *config, const char *device), void *user, struct error *);
-// The number of trials by status in the current environment.
+// How many trials of the current environment have each status.
 int store_counts(struct store *, int64_t counts[STATUS_COUNT], struct error *);
 // The ids of ok trials that have no counters yet, ascending, malloc'ed; *count < 0 with a message.
 int64_t *store_uncounted(struct store *, int64_t *count, struct error *);

@@ -30,7 +30,7 @@ static const char schema[] =
     " id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE," // key: hash of the settings
     " job TEXT NOT NULL, source_hash TEXT NOT NULL, compiler TEXT NOT NULL, device TEXT NOT NULL, arch TEXT NOT NULL,"
     " driver TEXT NOT NULL, settings TEXT NOT NULL,"
-    " used INTEGER NOT NULL);" // grows with every change of environment; the last used environment has the largest
+    " used INTEGER NOT NULL);" // grows with every change of environment; the one used last has the largest
     "CREATE TABLE trials ("
     " id INTEGER PRIMARY KEY AUTOINCREMENT, environment INTEGER NOT NULL REFERENCES environments(id),"
     " %s, UNIQUE (environment, config));"

@@ -219,7 +219,8 @@ static int read_row(struct store *store, sqlite3_stmt *query, struct arena *memo
     return 0;
 }
 
-// Reads a trial by a query for its id and fields that is bound but not stepped yet. 0, 1 if there is none, or -1.
+// Reads a trial with `query`, which selects the id and the fields, and is bound but not stepped yet. Returns 0, 1 if
+// there is none, or -1.
 static int read_trial(struct store *store, sqlite3_stmt *query, unsigned wanted, struct arena *memory,
                       struct trial *trial, struct error *err)
 {
@@ -297,7 +298,7 @@ static int read_chunk(struct store *store, const int64_t *ids, int64_t count, un
 }
 
 // Reads the ids first, then a chunk of trials at a time: visit may use the store, and no transaction is open meanwhile.
-// A lock takes microseconds, or a millisecond on a network file system, so rows do not take a lock each. The first
+// Locking takes microseconds, or a millisecond on a network file system, so a chunk is read under one lock. The first
 // chunks are small, because visit may stop after the first trial.
 int store_each(struct store *store, bool best, int64_t limit, unsigned wanted,
                int (*visit)(void *user, const struct trial *), void *user, struct error *err)

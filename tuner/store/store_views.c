@@ -27,8 +27,8 @@ static const char *const types[FIELD_KINDS] = {
     [FIELD_INTEGER] = "BIGINT", [FIELD_REAL] = "DOUBLE", [FIELD_SAMPLES] = "TEXT",
 };
 
-// Figures of a trial that are computed rather than read from its row. The worst stage counts, according to the rule of
-// static_facts_of (tuner/trial/trial.h) in SQL; max and min ignore NULL.
+// Figures of a trial that are computed rather than read from its row. The worst stage determines a figure of stages, as
+// in static_facts_of (tuner/trial/trial.h). In SQL, max and min ignore NULL.
 static const struct {
     const char *name, *value;
 } computed[] = {
