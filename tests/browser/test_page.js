@@ -81,7 +81,7 @@ all('the gates are rows, the newest first', 'one', {}, async tab => {
 
 const ODD = {
     failuresOnly: /None of 60 candidates has a time; the section Failures says why/,
-    oneConfiguration: /Two parameters with several values/,
+    oneConfiguration: /two parameters with several values/,
     unknown: /No candidate has been timed yet/,
     noFinal: /There has been no final yet\. It runs at the end of sweetspot tune/,
     manyValues: /1,000|grouped|X/,
