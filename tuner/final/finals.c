@@ -369,7 +369,7 @@ const char *show_remaining_risk(int64_t launches_judged, char *out, size_t size)
 {
     *out = '\0';
     if (launches_judged > 0)
-        snprintf(out, size, "%" PRId64 " launches judged; faults rarer than 3/%" PRId64 " are not excluded",
+        snprintf(out, size, "%" PRId64 " launches judged; a fault rarer than 3/%" PRId64 " is not excluded",
                  launches_judged, launches_judged);
     return out;
 }
