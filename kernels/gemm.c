@@ -16,9 +16,10 @@
 // elements. TF32 inputs (2^-11) exceed it by a factor of 4 at K=2048, but barely at K=16384, so a job with larger K
 // that must exclude TF32 should set the tolerance below 1, and a job whose kernel uses TF32 must declare it (see
 // below). S is exact. The cheaper product of row and column norms is not used, because for structured inputs it can be
-// sqrt(K) times too large. For f64 the reference is computed with twice the bits (Dot2, in kernels/support.cu), so that
-// it only adds an error of u*|C| and terms of K*u^2; on the CPU it is as inexact as the kernel, and the bound covers
-// both errors. Integer results must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
+// sqrt(K) times too large. For f64 the reference is computed in twice the working precision (Dot2, in
+// kernels/support.cu), so that it adds only an error of u*|C| and terms of K*u^2. On the CPU the reference is as
+// inexact as the kernel, and the bound covers both errors. Integer results must be equal: DGEMM of i8 values is exact,
+// since |sum| < 2^53.
 //
 // Classes. `compute` says how much precision f32 inputs may lose before they are multiplied; each class has its own
 // baselines.
@@ -29,11 +30,12 @@
 //   rest is sub-Gaussian, *whatever the sizes of the terms*: it is larger than t deviations with a probability of at
 //   most 2*exp(-t^2/2). A deviation is at most 0.32*2^-10*Q for uniform and normal data (0.31 and 0.32 if cut off, 0.29
 //   and 0.30 if rounded), and 0.41*2^-10*Q if all mantissas are just above a power of two. We allow 2^-9*|expected| +
-//   2.5*2^-10*Q, eight deviations (6e-14) or six (1e-8), and the sum's own errors as above. If signs are not random,
-//   any values of d change the sum by at most 2^-10*(S + |expected|). That is within the bound for terms of one sign,
-//   and for few terms (S <= 2.5*Q, that is, up to six). Operands rounded to BF16 exceed the bound in one element in
-//   twelve, even if a few large terms dominate. Errors are reported relative to the scale Q + u*(2*sqrt(K) +
-//   4)/(2.5*2^-10)*S. Baselines: cuBLAS and cublasLt with CUBLAS_COMPUTE_32F_FAST_TF32.
+//   2.5*2^-10*Q and the sum's own errors as above. The term in Q is eight deviations for uniform and normal data (a
+//   probability of 6e-14) and six for mantissas just above a power of two (1e-8). If signs are not random, any values
+//   of d change the sum by at most 2^-10*(S + |expected|). That is within the bound for terms of one sign, and for few
+//   terms (S <= 2.5*Q, that is, up to six). Operands rounded to BF16 exceed the bound in one element in twelve, even if
+//   a few large terms dominate. Errors are reported relative to the scale Q + u*(2*sqrt(K) + 4)/(2.5*2^-10)*S.
+//   Baselines: cuBLAS and cublasLt with CUBLAS_COMPUTE_32F_FAST_TF32.
 // - "3xtf32": each input is the sum of two TF32 numbers, and three of the four products are summed (Ootomo and Yokota,
 //   Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance,
 //   IJHPCA 36, 2022). If the high part is cut off and the low one rounded, a product misses at most (2*2^-21 +
@@ -209,7 +211,8 @@ static int reference(const struct device_operations *tools, const struct operati
     if (widened(tools, &g.a, WIDENED_VALUE, &wide.a, err) || widened(tools, &g.b, WIDENED_VALUE, &wide.b, err))
         return -1;
     wide.c.device = exact ? 0 : expected->expected;
-    // The reference of an fp64 product has twice the bits, since cuBLAS must not be its own reference.
+    // The reference of an fp64 product is computed in twice the working precision, since cuBLAS must not be its own
+    // reference.
     if (widened(tools, &g.c, WIDENED_VALUE, &wide.c, err) ||
         (g.a.type == ELEMENT_F64 ? tools->product : tools->gemm)(tools->self, &wide, err))
         return -1;

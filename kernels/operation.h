@@ -130,7 +130,7 @@ struct device_operations {
     int (*upload)(void *self, const void *from, size_t bytes, uint64_t to, struct error *err);
     // cuBLAS. `gemm` computes what cublasGemmEx would (FP32 without TF32, unless `tf32` is set).
     int (*gemm)(void *self, const struct device_gemm *gemm, struct error *err);
-    // The same for dense fp64 operands, as if computed with twice the bits and then rounded; slow.
+    // The same for dense fp64 operands, as if computed in twice the working precision and then rounded; slow.
     int (*product)(void *self, const struct device_gemm *gemm, struct error *err);
     // cublasSgemv or cublasDgemv: a product whose b and c have one column with ld 1, and batch 1.
     int (*gemv)(void *self, const struct device_gemm *gemm, struct error *err);

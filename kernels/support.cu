@@ -297,10 +297,10 @@ static __device__ void widen(const T *from, i64 rows, i64 cols, i64 ld, int abso
     }
 }
 
-// Row-major m x n: c = alpha * a * b + beta * c, as if computed with twice the bits and then rounded (algorithm 5.3,
-// Dot2, of Ogita, Rump and Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005). c is dense; a and b
-// have strides, which may be those of a transpose. The algorithm's corrections are NaN where an infinity occurs; then
-// the plain sum is used. A block's 256 threads form 16 x 16.
+// Row-major m x n: c = alpha * a * b + beta * c, as if computed in twice the working precision and then rounded
+// (algorithm 5.3, Dot2, of Ogita, Rump and Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005). c is
+// dense; a and b have strides, which may be those of a transpose. The algorithm's corrections are NaN where an infinity
+// occurs; then the plain sum is used. A block's 256 threads are arranged as a 16 x 16 square.
 extern "C" __global__ void __launch_bounds__(256)
     support_product(const double *a, i64 a_row, i64 a_col, const double *b, i64 b_row, i64 b_col, double *c, i64 m,
                     i64 n, i64 k, double alpha, double beta)

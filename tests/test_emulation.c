@@ -122,8 +122,8 @@ TEST(transpositions_are_right_in_emulation)
     char *folder = e2e_folder("turned");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect(emulate(folder, "transpose", "transpose", "", cases[i]), cases[i], NULL);
-    // No thread waits for the tile. The last square of a line is treated as complete. The wrong row comes first among
-    // rows that begin within a line.
+    // No thread waits for the tile. The last square of a line is treated as complete. If a row begins within a line,
+    // some of its elements come from the wrong row of the tile.
     static const struct {
         const char *script;
         size_t macros; // index into cases

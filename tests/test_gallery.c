@@ -130,7 +130,7 @@ TEST(every_file_that_is_named_exists)
     }
 }
 
-// Parameters are the names in capitals that job files define.
+// The parameters are the upper-case names that job files define.
 TEST(every_parameter_of_a_job_is_described)
 {
     static const char begin[] = "name = \"";

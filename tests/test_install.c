@@ -182,8 +182,8 @@ TEST(a_jobs_results_are_found_from_any_folder)
         assert_contains(r.out, test_text("%s/p/out/include/golden_best.h\n", folder));
         expect_done(&r);
     }
-    // A first run from elsewhere stores its results there too. Results in the current folder's `out` are found, unless
-    // both exist.
+    // A first run from elsewhere stores its results there too. The current folder's `out` is used only if the project's
+    // `out` has no store for the job.
     r = INSTALLED("other",
                   "rm ../p/out/golden.db* && $S tune ../p/jobs/job.cfg --device replay:%s/tests/golden/space.json -q "
                   "&& test ! -e out && mkdir out && cp ../p/out/golden.db out && $S status ../p/jobs/job.cfg && rm "

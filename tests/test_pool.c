@@ -1,4 +1,4 @@
-// Pools of nodes; agents on this machine stand for those on other machines. They join and leave during a run, die,
+// Pools of nodes. Agents on this machine stand in for agents on other machines. They join and leave during a run, die,
 // freeze, do not see the driver's files, have another version, or cannot write. Every configuration is measured, and
 // none is blamed.
 #include "tests/opened_store.h"

@@ -283,7 +283,8 @@ TEST(thousands_of_small_cubins_take_less_than_a_millisecond_of_the_driver_each)
     free(last);
 }
 
-// Names the file to the agent. Then waits for the answer to a start, which comes after the agent has checked the file.
+// Tells the agent about the file. Then waits for the answer to a start, which comes after the agent has checked the
+// file.
 static char *use_file(struct private_node *n)
 {
     struct error err;

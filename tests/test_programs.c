@@ -238,7 +238,7 @@ static char *with_command(const char *script)
     return answer;
 }
 
-// Writes the files that scripts copy: two elements, sixteen with a NaN, and sixteen.
+// Writes the files that the scripts copy: one with two elements, and two with sixteen, of which one contains a NaN.
 static void write_values(void)
 {
     static const struct {

@@ -110,7 +110,8 @@ static char *argument_sizes(const struct job *job)
 }
 
 // Writes a C program that launches on the job's first and last problem. With an argument, the program uses
-// sweetspot_runtime.c, and returns 77 if that cannot launch the job. `sizes` gets the same sizes for Python, "1,2 3,4".
+// sweetspot_runtime.c, and returns 77 if that cannot launch the job. `sizes` receives the sizes of both problems as
+// arguments for the Python script, for example "1,2 3,4".
 static void write_program(const struct job *job, size_t buffers, struct text *sizes)
 {
     autofree char *lower = header_identifier(job->name), *upper = header_upper(job->name);

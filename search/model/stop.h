@@ -56,7 +56,7 @@ void stop_release(struct stop *);
 // Records one finished evaluation: its objective (s), or NaN for a failure.
 void stop_tell(struct stop *, double objective);
 // The expected benefit of `more` evaluations, and the chance of a gain of at least `share`. If only `left`
-// configurations of the space remain, no more than these are counted. NaN before there is a valid result.
+// configurations of the space remain, `more` is limited to `left`. NaN before there is a valid result.
 struct stop_outlook stop_outlook(const struct stop *, double share, uint64_t more, uint64_t left);
 // The rule by which the search should end, or SEARCH_GOES_ON.
 enum search_end stop_check(const struct stop *);

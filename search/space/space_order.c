@@ -22,7 +22,7 @@
 enum { MAX_STARTS = 12, MAX_EXACT = 16, MAX_VISITS = 10000 };
 
 // Improving the order may visit this many nodes for every edge that the diagram is estimated to have. An edge costs
-// some twenty times as much as a visit, so small spaces spend little time on an effort that only large spaces need.
+// about twenty times as much as a visit, so little time is spent on small spaces, which do not need this effort.
 static const double looks_per_edge = 1, most_looks = 3e7;
 
 struct estimate {

@@ -117,7 +117,7 @@ struct repair {
 };
 
 // Goes through the edges of a state that do not have the wanted value. The nearest comes first; a random choice, made
-// once, decides between two equally near edges. Unordered values start at a random edge.
+// once, decides between two equally near edges. If the values are unordered, the walk starts at a random edge.
 struct edge_cursor {
     uint32_t begin, end;
     int64_t left, right;

@@ -81,7 +81,8 @@ bool strategy_exhausted(const struct strategy *); // nothing is outstanding and 
 bool strategy_seen(const struct strategy *, const uint16_t *config); // proposed or reported
 
 // Helpers that several strategies use.
-// Changes `changes` parameters with more than one value at random and repairs the result.
+// Picks `changes` random parameters among those with more than one value, gives each a different random value, and
+// repairs the result.
 void kit_perturb(struct strategy_state *, uint16_t *config, int changes);
 // If `config` has a row, replaces it with a configuration without one: near it if possible, otherwise any. Returns
 // false if none is left.

@@ -1,7 +1,7 @@
 // Recorded spaces: our format, Kernel Tuner's caches, KTT's results and T4 documents.
 //
-// Promise: every input is either read or refused with a message. Every configuration of a recording that is read is
-// found again, and the recording can be written and read back.
+// Promise: every input is either read or refused with a message. After a recording has been read, every one of its
+// configurations can be looked up, and the recording can be written and read back.
 #include "tests/fuzz/fuzz_json.h"
 
 #include <math.h>

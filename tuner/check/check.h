@@ -1,4 +1,4 @@
-// The checks of `sweetspot check` on a job that was read without mistakes. They find everything that would fail, or
+// The checks of `sweetspot check` on a job that was loaded without errors. They find everything that would fail, or
 // have no effect, in a long run. Mistakes make the job unsound. `doubts` are printed as warnings: they concern settings
 // that may be intended.
 #pragma once

@@ -60,9 +60,9 @@ static void collect(glob_t *found, const char *root, const char *folder)
     glob(pattern, found->gl_pathc ? GLOB_APPEND : 0, NULL, found);
 }
 
-// Suggests on stderr existing job files instead of a path that does not exist: files with the same name, with or
-// without the folder and .cfg, otherwise the file with the nearest name. The path's own folder, the current folder,
-// configs and the installed configs are searched.
+// If a path does not exist, suggests existing job files on stderr: those with the same name, with or without the folder
+// and .cfg, otherwise the one with the most similar name. The path's own folder, the current folder, configs and the
+// installed configs are searched.
 static void suggest_jobs(const char *path)
 {
     enum { SHOWN = 4 };

@@ -272,9 +272,9 @@ static int prepare(struct counters *c, struct error *err)
     return 0;
 }
 
-// Opens and closes an empty session. Querying the device leaves it in a state in which kernels are slower, as in a
-// session (62.0 us instead of 60.35 us); opening and closing a session restores it. In addition, anything that prevents
-// counting appears at the latest when a pass is started.
+// Opens and closes an empty session. After the device has been queried, kernels run slower, as they do during a session
+// (62.0 us instead of 60.35 us); opening and closing a session restores their speed. In addition, anything that
+// prevents counting appears at the latest when a pass is started.
 static int try_session(struct counters *c, struct error *err)
 {
     if (counters_begin_session(c, err)) return -1;

@@ -3,9 +3,9 @@
 //
 // The first two processes take one part each. If they agree, the rounds continue in the second process, in parts of
 // doubling size, until the order is decided. If they disagree, all processes take a part, since more rounds could not
-// decide the order. If something else seems to use the device, the next process takes a part too. The planned processes
-// share the planned rounds. If the order of candidates is then still undecided, up to sixteen times as many rounds
-// follow.
+// decide the order. If something else seems to use the device, the next process also takes a part. The planned
+// processes share the planned rounds. If the order of candidates is then still undecided, up to sixteen times as many
+// rounds follow.
 //
 // A final with several winners (objective "each") takes all of its rounds, in all processes.
 #pragma once

@@ -1,4 +1,4 @@
-// Calls of functions in a user's library: references, generators and verifiers. Each call runs in its own process,
+// Calls to functions in a user's library: references, generators and verifiers. Each call runs in its own process,
 // another instance of this program (`sweetspot-gpu --call`), so a function that crashes, never returns or writes out of
 // bounds harms only its own result. The arrays are in one in-memory file that both processes map. Arrays that the
 // function may write are shared; it sees private copies of all others.
@@ -48,5 +48,6 @@ int library_call_run(struct library_call *, const struct implementation_request 
                      const char *function, const struct problem_request *problem, uint64_t seed,
                      struct library_answer *answer, struct error *err);
 
-// In the called process: makes the call that `text` describes, on the file PROGRAM_FILE. Returns the exit status.
+// Runs in the child process: makes the call that `text` describes, with the arrays in the shared file PROGRAM_FILE.
+// Returns the exit status.
 int library_call_serve(const char *text);

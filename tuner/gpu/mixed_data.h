@@ -1,7 +1,7 @@
 // The mixed sets of a problem's data. Each equals one of the two sets, except for a piece of one buffer, which comes
 // from the other set. A kernel that remembers its results for an input, or distinguishes data by a few samples, gives
-// wrong results on the mixed set that resembles the data it remembers. The mixed sets are prepared once, if the
-// reference is fast, and put together for the launches of a soak.
+// wrong results on the mixed set that resembles the data it remembers. Mixed sets exist only if the reference is fast.
+// They are prepared once, and assembled again for the launches of a soak.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"

@@ -1,7 +1,7 @@
 // Memory for launches at addresses that the contract allows and that timing does not use. Each buffer is at a random
-// multiple of the alignment that headers promise to kernels; three in four have no greater alignment. The order is
-// random, and some buffers are more than 4 GiB apart. All problems use the same memory: a buffer has the same address
-// for all problems and data, so that a kernel which recognises data by address or size gives wrong results, and
+// multiple of the alignment that headers promise to kernels; three in four are aligned no better than that. The order
+// is random, and some buffers are more than 4 GiB apart. All problems use the same memory: a buffer has the same
+// address for all problems and data, so that a kernel which recognises data by address or size gives wrong results, and
 // problems of different sizes find each other's scratch.
 //
 //     piece 0                             hole of 4 to 8 GiB          piece 1

@@ -165,7 +165,7 @@ int support_widen(struct support *, const struct operand *, enum widened, bool e
 int support_narrow_up(struct support *, double factor, uint64_t from, uint64_t squares, int64_t n, uint64_t to,
                       struct error *err);
 int support_to_integer(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);
-// One product (batch 1) of dense fp64 operands, as if computed with twice the bits.
+// One product (batch 1) of dense fp64 operands, as if computed in twice the working precision.
 int support_product(struct support *, const struct device_gemm *, struct error *err);
 // The root mean square of fp64 numbers, without those that are not finite. Unless `sizes` is 0, also that of each row,
 // written as a float for each element of the row. This function and the next wait for their result.
@@ -177,8 +177,8 @@ int support_sums(struct support *, const struct operand *, struct device_sums *,
 // - a random number of blocks of random size read memory and end one by one, after up to SUPPORT_LOAD_TIME << 5 ns;
 // - the same blocks all end together: until then a launch has only the free part of the device;
 // - blocks without work fill the device except for the place of one block of the launch, whose blocks then run one
-//   after another. This lasts `longest` ns at most. Kernels that wait for other blocks for a limited time then give
-//   wrong results.
+//   after another. This lasts `longest` ns at most. A kernel that waits for other blocks, but gives up after some time,
+//   then produces wrong results.
 enum { SUPPORT_LOAD_SHARED = 40 << 10, SUPPORT_LOAD_LEAD = 5000, SUPPORT_LOAD_DELAY = 20000 };
 enum { SUPPORT_LOAD_TIME = 16000, SUPPORT_LOAD_DOUBLINGS = 6 }; // ns of the longest block: 16 to 512 us
 struct support_launch {

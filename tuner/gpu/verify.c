@@ -25,7 +25,7 @@ static enum previous_mode previous_mode(const struct workload *w, const struct d
 }
 
 // Compares a launch's results, which are in a copy of the problem's buffers. If `moved`, the buffers are at other
-// addresses. Bits may then differ, since kernels may sum in another order there. Copies the findings to the host before
+// addresses. Bits may then differ, since kernels may sum in a different order. Copies the findings to the host before
 // the candidate can run again.
 static int compare(struct workload *w, struct device_problem *p, struct buffers *in, unsigned copy, uint64_t key,
                    bool timed, struct verify_finding *to, struct host_verdict *verdict, struct error *err)

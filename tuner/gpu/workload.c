@@ -81,8 +81,8 @@ static int open_problem(struct workload *w, struct device_problem *p, const stru
     return failed;
 }
 
-// Makes room for a second set of data and its expected values. Without room, there is only one set, with a note on
-// stderr.
+// Makes room for a second set of data and its expected values. If memory is insufficient, only one set is used, and a
+// note is printed on stderr.
 static void open_second(struct workload *w, struct device_problem *p)
 {
     struct error err;

@@ -83,7 +83,7 @@ struct device_problem {
     bool unbounded;                       // the estimate of its least work is wrong: no time is refused
 };
 
-// The buffer that plays a role of the operation; NULL: there is none.
+// The buffer for a role of the operation, or NULL if there is none.
 static inline const struct device_buffer *device_problem_buffer(const struct device_problem *p, int role)
 {
     for (size_t i = 0; i < p->buffers.count; i++)

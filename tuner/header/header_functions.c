@@ -1,7 +1,7 @@
 // The header's inline functions that depend on the sizes: the launch geometry, scalar arguments and tensor maps of
 // every stage in every section, the sizes of buffers in bytes, and which problem sizes are supported.
 //
-// They include nothing, allocate nothing, and compile without warnings at the strictest level of C99, C++11 and CUDA:
+// They include nothing, allocate nothing, and compile as C99, C++11 and CUDA without warnings at the strictest level:
 // no structure shares its name with a function (C++ warns about that), no argument is unused, and nothing is converted
 // without a cast.
 #include "tuner/base/embedded.h"

@@ -1,6 +1,6 @@
 // See draft_parts.h: words of the source, notes, and expressions of the source in the syntax of a job file. A name in
 // an expression is a size, a parameter, or a constant. A constant is a macro, a const in the file, or a host variable
-// that is set once. Calls of macros are expanded, and so are calls of functions that consist of one `return`.
+// that is set once. Calls to macros are expanded, and so are calls to functions that consist of one `return`.
 #include <ctype.h>
 
 #include "search/space/expr.h"

@@ -33,7 +33,7 @@ struct draft_scope {
 const char *draft_expression(const struct job_draft *, const struct draft_scope *, size_t begin, size_t end);
 // Reads the number that the tokens form; false if they do not form a number.
 bool draft_number(const struct job_draft *, const struct draft_scope *, size_t begin, size_t end, int64_t *number);
-// Finds the tokens, without brackets, of the value that a host variable keeps during its whole lifetime. False if this
+// If a host variable is set only once, finds the tokens of its value, without an initializer's brackets. False if the
 // value is unknown.
 bool draft_host_value(const struct job_draft *, const struct draft_scope *, const struct cuda_token *name,
                       struct cuda_range *);

@@ -149,7 +149,7 @@ const char *pool_compiler_disabled(const struct worker_pool *, size_t compiler);
 // Starts every GPU worker that is not running; POOL_GPU_READY follows. Returns -1 with a message on failure.
 int pool_start_gpus(struct worker_pool *, struct error *);
 
-// Sends a request (takes it), to be answered within `seconds`. The GPU must be ready.
+// Sends a request, which must be answered within `seconds`, and takes ownership of it. The GPU must be ready.
 void slot_send(struct pool_slot *, json_t *request, double seconds);
 // Sends a request to a compiler, which must be idle. If it is not running, it is started first; returns -1 with a
 // message if that fails.

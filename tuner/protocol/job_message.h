@@ -14,7 +14,7 @@
 //     A baseline is {"kind":"operation","name":"cublas"}: a baseline of the reference's operation; with "ways" and
 //                   "detail" from an earlier answer, it is computed in these ways |
 //       {"kind":"kernel","name":"current","detail":"BLOCK=256",CANDIDATE} |
-//       {"kind":"library","name":"cub","detail":"f of x.cu","timeout":120,CANDIDATE}: calls of a function
+//       {"kind":"library","name":"cub","detail":"f of x.cu","timeout":120,CANDIDATE}: calls to a function
 //     A baseline with a "reason" is not available and is not used.
 #pragma once
 

@@ -52,8 +52,8 @@ static bool find_standard(const struct gpu_times *t, struct interval *standard)
 }
 
 // The deviation of the difference between the logarithms of two successive times of one GPU; 0 if there are none. For
-// the judged GPU, only the steps among its newest, differing times count, because the step from its earlier times to
-// these is being judged.
+// the judged GPU, only the steps between its newest times, the suspicious ones, count: the step from its earlier times
+// to those is what is being judged.
 static double deviation(const struct gpu_times *t, const struct gpu_times_of *judged)
 {
     autofree double *apart = memory_new(GPU_TIMES_KEPT * t->count, sizeof *apart);

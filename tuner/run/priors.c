@@ -4,7 +4,7 @@
 // used. Another store's results for the same environment are not used, because a user who begins a new store wants a
 // fresh start.
 //
-// In replay only the files are used, so that the sequence depends only on seed and results, not on other stores.
+// In a replay only the files are used, so the sequence depends only on the seed and the results, not on other stores.
 //
 // Nothing here ends a run: a prior from which nothing can be learnt is left out, with a message if the user named it.
 #include <glob.h>

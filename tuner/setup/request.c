@@ -185,7 +185,7 @@ char *implementation_label(const struct job *job, const struct implementation *m
     return m == job_current(job) ? text_copy("the current kernel") : text_format("baseline '%s'", m->name);
 }
 
-// Describes launches, or calls of a function, for every problem, and the file with the code: a cubin, PTX or a library.
+// Describes launches, or calls to a function, for every problem, and the file with the code: a cubin, PTX or a library.
 static int describe_own_launches(const struct job *job, const struct implementation *m, const json_t *answer,
                                  struct implementation_request *to, struct arena *memory, json_t *written,
                                  struct error *err)

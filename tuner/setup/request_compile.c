@@ -60,7 +60,7 @@ static void add_entries(const struct job *job, const uint16_t *config, size_t un
     }
 }
 
-// The units, which are compiled separately: each has the stages with the same macros. If no stage has macros of its
+// The units, which are compiled separately. Stages with the same macros share a unit. If no stage has macros of its
 // own, there is one unit, and it is the request itself.
 static json_t *describe_units(const struct job *job, const uint16_t *config)
 {

@@ -1,4 +1,4 @@
-// The "stages" of requests: launches of kernels and calls of libraries, with their arguments.
+// The "stages" of requests: launches of kernels and calls to libraries, with their arguments.
 #include "tuner/protocol/candidate.h"
 #include "tuner/setup/request.h"
 

@@ -1,6 +1,6 @@
 // Compares a job's `work` with the device's ceilings: how long the arithmetic takes on the job's execution unit, how
-// long the bytes take, and thus the least time for the problem. Every "of ceiling" figure comes from here, and so does
-// the store's document of the known ceilings: the answer to "ceilings" (protocol.h), and
+// long the bytes take, and thus the minimum time for the problem. Every "of ceiling" figure comes from here, and so
+// does the store's document of the known ceilings: the answer to "ceilings" (protocol.h), and
 //   "pipes":["fp32 fma",..],"lasting_pipes":["wgmma bf16"]    those that were requested, whether or not the device has
 //   them
 #pragma once

@@ -88,7 +88,7 @@ void bench_release(struct bench_rows *);
 int bench_open(struct bench_rows *, const struct bench_options *, size_t size, struct error *);
 void bench_add_columns(struct bench_rows *, bool detailed);
 void bench_average(struct bench_rows *);
-// Infinite figures are shown as above the last budget.
+// Infinite figures are shown as `>N`, where N is the last budget.
 struct table *bench_table(const struct bench_rows *);
 // The columns' titles are members: {"seeds": 60, "first_seed": 1, "rows": [{"file": "a.json", "strategy": "default",
 // "to 95%": 12, ...}]}; infinite figures are null. New reference.

@@ -1,4 +1,4 @@
-// The bench's results as rows of a table or of JSON.
+// The bench's results as table rows or JSON.
 
 #include "tuner/simulate/bench.h"
 

@@ -1,4 +1,4 @@
-// See source.h: makes a source as a compiler gets it.
+// See source.h: builds the source text that a compiler receives.
 #include "tuner/source/source.h"
 
 struct edited {
