@@ -178,8 +178,7 @@ static void announce(struct gpu_final *f, double share, int64_t trial)
     f->progress(f->user, share, trial);
 }
 
-// Makes many launches of a candidate in the module that will race. If there are more than three candidates, they share
-// the time of three.
+// Launches a candidate many times in the module that will race. More than three candidates share the time of three.
 static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
 {
     bool first = !f->process;
