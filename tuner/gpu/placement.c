@@ -70,7 +70,7 @@ int placement_open(struct placement **out, struct workload *w, struct error *err
         placement_close(p);
         return failed;
     }
-    placement_draw(p, w);
+    placement_draw(p, w, 0);
     *out = p;
     return 0;
 }
@@ -83,14 +83,26 @@ void placement_close(struct placement *p)
     free(p);
 }
 
-void placement_draw(struct placement *p, const struct workload *w)
+// Each buffer gets a pattern of four bits, one for each turn: whether its address is an odd multiple of the alignment.
+// One of the first two bits is set, and two buffers have the same pattern only if there are more than PATTERNS.
+static void draw_patterns(struct placement *p)
+{
+    enum { PATTERNS = 12 };
+    const size_t n = p->count > PATTERNS ? p->count : PATTERNS;
+    for (size_t i = 0; i < n; i++) p->odd[i] = (unsigned char)(1 + i % 3 + (i % PATTERNS / 3 << 2));
+    for (size_t i = n; i-- > 1;) {
+        size_t j = (size_t)entropy_below(i + 1);
+        memory_swap(p->odd[i], p->odd[j]);
+    }
+}
+
+void placement_draw(struct placement *p, const struct workload *w, unsigned turn)
 {
     uint64_t address[BUFFERS_MAX];
+    if (turn % PLACEMENT_TURNS == 0) draw_patterns(p);
     for (size_t i = 0; i < p->count; i++) {
         uint64_t first = round_up(p->slot[i], IMAGE_ALIGNMENT) + p->guard;
-        // An odd multiple of the alignment with probability 3/4. Not always, because a kernel may check the alignment
-        // of only its first buffer.
-        uint64_t multiple = 2 * entropy_below(SLACK / 4 / p->alignment) + (entropy_below(4) > 0);
+        uint64_t multiple = 2 * entropy_below(SLACK / 4 / p->alignment) + (p->odd[i] >> turn % PLACEMENT_TURNS & 1);
         address[i] = is_fixed(w, i) ? first : first + p->alignment * multiple;
     }
     for (size_t k = 0; k < p->problem_count; k++)

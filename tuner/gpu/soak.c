@@ -32,7 +32,7 @@ struct soak_launch {
 struct soak {
     struct workload *w;
     struct pipeline *pipeline;
-    unsigned most, launched;
+    unsigned most, launched, batches;
     double budget;
     size_t problems[WORKLOAD_PROBLEMS_MAX], problem_count;
     double seconds[WORKLOAD_PROBLEMS_MAX]; // of one launch on each problem in the last pass; 0: not in that pass
@@ -168,7 +168,7 @@ static int run_batch(struct soak *s, unsigned most, double left, enum trial_stat
     unsigned before = s->launched, count = 0;
     double begin = clock_now();
     int failed = 0;
-    if (w->placement) placement_draw(w->placement, w);
+    if (w->placement) placement_draw(w->placement, w, s->batches++);
     for (bool last = false; !last && !failed; count++) {
         struct soak_launch *l = &s->batch[count];
         *l = draw(s, count ? l - 1 : NULL);

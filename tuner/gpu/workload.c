@@ -300,7 +300,7 @@ int workload_fill(struct workload *w, uint64_t seed, struct error *err)
 {
     uint64_t other = other_seed(w);
     w->settings.seed = seed;
-    if (w->placement) placement_draw(w->placement, w); // its new addresses hold no data yet
+    if (w->placement) placement_draw(w->placement, w, 0); // its new addresses hold no data yet
     for (size_t i = 0; i < w->problem_count; i++) {
         struct device_problem *p = &w->problems[i];
         double seconds = 0;
