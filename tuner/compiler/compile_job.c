@@ -30,17 +30,18 @@ void compile_job_release(struct compile_job *j)
 int compile_job_read(struct compile_job *j, const struct compile_request *asked, const char *home, struct error *err)
 {
     *j = (struct compile_job){.asked = asked,
-                              .name = *asked->source ? text_file_name(asked->source) : "text.cu",
-                              .request = {.path = *asked->source ? asked->source : NULL,
-                                          .text = *asked->text ? asked->text : NULL,
+                              .name = *asked->program.source ? text_file_name(asked->program.source) : "text.cu",
+                              .request = {.path = *asked->program.source ? asked->program.source : NULL,
+                                          .text = *asked->program.text ? asked->program.text : NULL,
                                           .option = asked->options,
                                           .option_count = asked->option_count,
                                           .include = asked->include,
                                           .include_count = asked->include_count,
-                                          .host_headers = asked->host_headers,
-                                          .edits = asked->edits,
-                                          .edit_count = asked->edit_count}};
-    if (!*asked->source && !*asked->text) return error_set(err, "the request has neither 'source' nor 'text'");
+                                          .host_headers = asked->program.host_headers,
+                                          .edits = asked->program.edits,
+                                          .edit_count = asked->program.edit_count}};
+    if (!*asked->program.source && !*asked->program.text)
+        return error_set(err, "the request has neither 'source' nor 'text'");
     list_options(j, home);
     return source_open(&j->source, &j->request, err);
 }

@@ -51,7 +51,7 @@ static void add_headers(struct library_source *b)
 static int choose_compiler(struct library_source *b, const struct compile_request *request, const char *home,
                            struct error *err)
 {
-    const char *source = request->source, *name = text_before(source, ".c") ? "cc" : "c++";
+    const char *source = request->program.source, *name = text_before(source, ".c") ? "cc" : "c++";
     if (text_before(source, ".cu")) {
         autorelease(nvcc_release) struct nvcc nvcc = {0};
         if (nvcc_find(&nvcc, home, err)) return -1;
@@ -78,7 +78,7 @@ static void make_key(const struct library_source *b, const struct compile_reques
 {
     struct hash *h = hash_new();
     hash_text(h, "shared library");
-    hash_text(h, request->source); // the extension selects the language, and the source may use __FILE__
+    hash_text(h, request->program.source); // the extension selects the language, and the source may use __FILE__
     hash_text(h, b->job.source.hash);
     hash_text(h, b->version);
     for (size_t i = 0; i < b->options.count; i++) hash_text(h, b->options.list[i]);
@@ -92,7 +92,7 @@ static json_t *check_functions(const struct compile_request *request, const char
     const char *wrong = shared_library_read(&l, path);
     if (wrong) return answer_refuse(status_name(STATUS_COMPILE_ERROR), wrong);
     for (size_t i = 0; i < request->function_count; i++) {
-        autofree char *lack = shared_library_lacks(&l, request->source, request->functions[i]);
+        autofree char *lack = shared_library_lacks(&l, request->program.source, request->functions[i]);
         if (lack) return answer_refuse(status_name(STATUS_COMPILE_ERROR), lack);
     }
     return NULL;
@@ -108,8 +108,8 @@ static json_t *build_again(const struct library_source *b, const struct compile_
     size_t size, count = 0;
     json_t *answer = NULL;
     if (work_folder_make("library", folder, &err)) return answer_refuse(PROTOCOL_ERROR, err.message);
-    autofree char *library = text_join_path(folder, "library.so"), *source = text_copy(request->source), *bytes = NULL,
-                  **argv = memory_new(b->options.count + 5, sizeof *argv);
+    autofree char *library = text_join_path(folder, "library.so"), *source = text_copy(request->program.source),
+                  *bytes = NULL, **argv = memory_new(b->options.count + 5, sizeof *argv);
     argv[count++] = b->program;
     for (size_t i = 0; i < b->options.count; i++) argv[count++] = b->options.list[i];
     argv[count++] = output;
@@ -141,7 +141,7 @@ json_t *library_build(const struct compile_request *request, const char *home)
     struct library_source b = {0};
     const char *cache = request->cache;
     json_t *answer = NULL;
-    if (!*cache || !*request->source) {
+    if (!*cache || !*request->program.source) {
         answer = answer_refuse(PROTOCOL_ERROR, "a build needs 'source' and 'cache'");
     } else if (compile_job_read(&b.job, request, home, &err)) {
         answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);

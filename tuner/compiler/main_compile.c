@@ -94,8 +94,8 @@ static json_t *open_job(struct compile_job *job, const struct compile_request *r
 {
     struct error err;
     if (compile_job_read(job, request, cuda_home(), &err)) return answer_refuse(PROTOCOL_ERROR, err.message);
-    if (!*request->source_hash || !strcmp(request->source_hash, job->source.hash)) return NULL;
-    return answer_refuse(PROTOCOL_SOURCE_CHANGED, request->source);
+    if (!*request->program.source_hash || !strcmp(request->program.source_hash, job->source.hash)) return NULL;
+    return answer_refuse(PROTOCOL_SOURCE_CHANGED, request->program.source);
 }
 
 static json_t *compile_by_nvrtc(const struct compile_request *request, const char *version)
@@ -118,10 +118,10 @@ static char *nvcc_unit(const struct compile_job *j, const char *root, bool marke
 {
     const struct compile_request *request = j->asked;
     struct text unit = {0};
-    autofree char *real = *root ? text_copy(j->source.files->path) : realpath(request->source, NULL);
+    autofree char *real = *root ? text_copy(j->source.files->path) : realpath(request->program.source, NULL);
     for (size_t i = 0; i < request->define_count; i++)
         text_add(&unit, "#define %s %s\n", request->defines[i].name, request->defines[i].value);
-    text_add(&unit, "#include \"%s%s\"\n%s", root, real ? real : request->source, request->after);
+    text_add(&unit, "#include \"%s%s\"\n%s", root, real ? real : request->program.source, request->program.after);
     for (size_t i = 0; i < request->entry_count; i++) {
         autofree char *instantiation = nvcc_instantiation(request->entries[i]),
                       *marker = marked ? nvcc_symbol_marker(request->entries[i], i) : NULL;
@@ -171,7 +171,7 @@ static int run_nvcc(const struct nvcc *nvcc, const struct compile_job *j, const 
     const struct compile_request *request = j->asked;
     char root[PATH_MAX] = "";
     const bool wanted = *bare;
-    int failed = request->edit_count || wanted ? write_files(&j->source, root, bare, err) : 0;
+    int failed = request->program.edit_count || wanted ? write_files(&j->source, root, bare, err) : 0;
     autofree char *unit = nvcc_unit(j, root, !symbols);
     autorelease(text_list_release) struct text_list options = unit_options(request, root, !symbols);
     if (!failed && wanted == *bare)
@@ -250,8 +250,9 @@ static json_t *compile_by_nvcc(const struct compile_request *request, const char
     autojson json_t *first = request->alone ? NULL : compile_by_nvrtc(request, version);
     if (first && (record_read(&compile_answer_record, first, own, &memory, NULL) || !answer_is_ok(&own->head)))
         return json_incref(first);
-    json_t *answer = *request->source ? open_job(&job, request)
-                                      : answer_refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
+    json_t *answer = *request->program.source
+                         ? open_job(&job, request)
+                         : answer_refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
     if (!answer && nvcc_find(&nvcc, cuda_home(), &err))
         answer = answer_refuse(status_name(STATUS_COMPILE_ERROR), err.message);
     if (!answer) answer = unless_changed(build(&nvcc, &job, own), &job);

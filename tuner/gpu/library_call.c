@@ -96,10 +96,11 @@ int library_call_run(struct library_call *c, const struct implementation_request
                      const char *function, const struct problem_request *problem, uint64_t seed,
                      struct library_answer *answer, struct error *err)
 {
-    const char *path = reference->path;
+    const char *path = reference->library.path;
     double timeout = reference->timeout;
     autofree char *program = installation_program("sweetspot-gpu");
-    autojson json_t *request = describe(c, *reference->built ? reference->built : path, kind, function, problem, seed);
+    autojson json_t *request =
+        describe(c, *reference->library.built ? reference->library.built : path, kind, function, problem, seed);
     autofree char *text = json_dumps(request, JSON_COMPACT);
     char option[] = "--call", *argv[] = {program, option, text, NULL};
     struct program_end end = {0};

@@ -110,7 +110,7 @@ static int make_room(struct pipeline_part *part, size_t count, struct error *err
 // Whether a candidate's first stage is a user function. If so, there is no cubin.
 static bool is_program(const struct candidate *c)
 {
-    return c->problem_count && c->problems[0].stage_count && *c->problems[0].stages[0].function;
+    return c->problem_count && c->problems[0].stage_count && *c->problems[0].stages[0].host.function;
 }
 
 // How the stages of a problem see its buffers, and whether any stage is a kernel.

@@ -170,7 +170,7 @@ int pipeline_read_stage(struct pipeline *p, struct pipeline_part *part, const st
     part->launch[part->count].stage = part->stage_count - 1;
     part->launch[part->count].untimed = from->untimed;
     if (*from->operation) return read_library_stage(part, problem, from, err);
-    if (*from->function) return read_program(part, problem, candidate->name, from, err);
+    if (*from->host.function) return read_program(part, problem, candidate->name, from, err);
     struct pipeline_launch *s = &part->launch[part->count];
     if (from->unit < 0 || (size_t)from->unit >= p->unit_count || !p->units[from->unit].module)
         return error_set(err, "the cubin has no unit %lld", (long long)from->unit);

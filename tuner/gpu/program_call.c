@@ -120,15 +120,15 @@ static int find_function(void *library, const char *path, const char *name, swee
 int program_call_open(struct program_call **out, const char *baseline, const struct stage_call *stage,
                       struct error *err)
 {
-    const char *path = stage->library;
+    const char *path = stage->host.library;
     struct error why;
     struct program_call *p = *out = memory_try(1, sizeof *p, err);
     if (!p) return -1;
-    p->name = stage->function;
-    p->init_name = *stage->init ? stage->init : NULL;
+    p->name = stage->host.function;
+    p->init_name = *stage->host.init ? stage->host.init : NULL;
     quote(baseline, p->baseline);
-    if (stage->size_count > SIZES_MAX) return error_set(err, "more than %d sizes", SIZES_MAX);
-    for (size_t i = 0; i < stage->size_count; i++) p->sizes[i] = stage->sizes[i];
+    if (stage->host.size_count > SIZES_MAX) return error_set(err, "more than %d sizes", SIZES_MAX);
+    for (size_t i = 0; i < stage->host.size_count; i++) p->sizes[i] = stage->host.sizes[i];
     watch_faults();
     running = p; // while its constructors run
     void *library = library_open(path, false, false, &why);

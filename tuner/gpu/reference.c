@@ -81,7 +81,7 @@ int reference_prepare(struct workload *w, struct device_problem *p, struct error
     const bool kept =
         w->settings.verify.deterministic && p->filled < &p->set[SET_MIXED]; // bits of runs on mixed sets may differ
     bool none = w->reference.kind == IMPLEMENTATION_NONE ||
-                (w->reference.kind == IMPLEMENTATION_LIBRARY && !*w->reference.function);
+                (w->reference.kind == IMPLEMENTATION_LIBRARY && !*w->reference.library.function);
     for (int pass = 0; pass < 2; pass++) {
         uint64_t at = p->filled->results;
         for (size_t i = 0; i < p->buffers.count; i++) {

@@ -30,7 +30,7 @@ static int read_contents(struct workload *w, const struct device_problem *p, str
 
 static int reports_failure(const struct workload *w, const char *function, struct error *err)
 {
-    return error_set(err, "the reference function %s in %s reports failure", function, w->reference.path);
+    return error_set(err, "the reference function %s in %s reports failure", function, w->reference.library.path);
 }
 
 // ---- expected values -----------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ static int read_arrays(struct workload *w, const struct device_problem *p, struc
 int reference_library_compute(struct workload *w, size_t problem, struct error *err)
 {
     struct device_problem *p = &w->problems[problem];
-    const char *function = w->reference.function;
+    const char *function = w->reference.library.function;
     struct library_answer answer;
     const unsigned first = 0;
     size_t n = 0;
@@ -120,7 +120,7 @@ static int check_padding(const struct device_buffer *b, const char *now, const c
 static int generate(struct workload *w, const struct device_problem *p, struct library_call *c,
                     const unsigned char *before, uint64_t seed, struct error *err)
 {
-    const char *function = w->reference.generate;
+    const char *function = w->reference.library.generate;
     struct library_answer answer;
     for (size_t i = 0; i < c->count; i++) memcpy(c->list[i].about.data, before + c->list[i].offset, c->list[i].bytes);
     int failed = library_call_run(c, &w->reference, LIBRARY_GENERATE, function, p->request, seed, &answer, err);
@@ -140,7 +140,7 @@ static int compare_calls(const struct library_call *c, const unsigned char *once
 
 int reference_library_generate(struct workload *w, struct device_problem *p, unsigned set, struct error *err)
 {
-    const char *function = w->reference.generate;
+    const char *function = w->reference.library.generate;
     size_t n = 0;
     if (!*function) return 0;
     autofree struct library_call *c = memory_try(1, sizeof *c, err);
@@ -172,7 +172,7 @@ int reference_library_generate(struct workload *w, struct device_problem *p, uns
 
 bool reference_library_judges(const struct workload *w)
 {
-    return w->settings.verify.enabled && *w->reference.verify;
+    return w->settings.verify.enabled && *w->reference.library.verify;
 }
 
 int reference_library_keep(struct workload *w, struct device_problem *p, struct error *err)
@@ -227,7 +227,7 @@ int reference_library_verify(struct workload *w, struct device_problem *p, const
     hash_finish(h, hash);
     if (failed || recall(judge, hash, verdict)) return failed;
     *verdict = (struct host_verdict){0};
-    const char *function = w->reference.verify;
+    const char *function = w->reference.library.verify;
     failed = library_call_run(c, &w->reference, LIBRARY_VERIFY, function, p->request, 0, &answer, &verdict->why);
     verdict->wrong = failed || answer.returned;
     if (!failed && answer.returned)

@@ -100,14 +100,14 @@ static void send_text(struct node_link *l, char *name, const char *text)
 // source cannot be read.
 static char *send_tree(struct node_link *l, const struct compile_request *c)
 {
-    const struct source_request r = {.path = c->source,
+    const struct source_request r = {.path = c->program.source,
                                      .include_count = c->include_count,
                                      .include = c->include,
                                      .option_count = c->option_count,
                                      .option = c->options,
-                                     .host_headers = c->host_headers,
-                                     .edits = c->edits,
-                                     .edit_count = c->edit_count};
+                                     .host_headers = c->program.host_headers,
+                                     .edits = c->program.edits,
+                                     .edit_count = c->program.edit_count};
     autorelease(source_release) struct source s = {0};
     char tree[HASH_TEXT_SIZE];
     if (source_open(&s, &r, NULL)) return NULL;
@@ -139,7 +139,7 @@ static void place_source(struct node_link *l, json_t *request)
         json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "source", json_object_get(request, "source"), "include",
                   json_object_get(request, "include"), "options", json_object_get(request, "options"), "hash",
                   json_object_get(request, "source_hash"), "edits", json_object_get(request, "edits"));
-    if (record_read(&compile_request_record, request, &c, &memory, NULL) || !*c.source) return;
+    if (record_read(&compile_request_record, request, &c, &memory, NULL) || !*c.program.source) return;
     autofree char *key = json_dumps(what, JSON_COMPACT | JSON_SORT_KEYS);
     const char *known = json_get_string(l->files.trees, key, NULL);
     autofree char *root = known ? text_copy(known) : send_tree(l, &c);
@@ -147,7 +147,7 @@ static void place_source(struct node_link *l, json_t *request)
     json_t *include = json_array(), *options = json_deep_copy(json_object_get(request, "options"));
     json_object_set_new(l->files.trees, key, json_string(root));
     for (size_t i = 0; i < c.include_count; i++) json_array_append_new(include, below(root, c.include[i]));
-    json_object_set_new(request, "source", below(root, c.source));
+    json_object_set_new(request, "source", below(root, c.program.source));
     json_object_set_new(request, "include", include);
     json_object_del(request, "edits"); // the tree has them applied
     source_options_move(options, root);

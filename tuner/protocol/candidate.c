@@ -38,10 +38,10 @@ static const struct record_field stage_fields[] = {
     {"by", CALL(by)},
     {"buffers", RECORD_PAIRS(struct stage_call, buffers, buffer_count)},
     {"roles", RECORD_PAIRS(struct stage_call, roles, role_count)},
-    {"library", CALL(library)},
-    {"function", CALL(function)},
-    {"init", CALL(init)},
-    {"sizes", RECORD_VALUES(struct stage_call, sizes, size_count)},
+    {"library", CALL(host.library)},
+    {"function", CALL(host.function)},
+    {"init", CALL(host.init)},
+    {"sizes", RECORD_VALUES(struct stage_call, host.sizes, host.size_count)},
     {0}};
 const struct record stage_call_record = {"a stage", sizeof(struct stage_call), stage_fields, NULL};
 

@@ -46,9 +46,11 @@ struct stage_call {
     const struct record_named_text *buffers;
     const struct record_named_number *roles;
     size_t buffer_count, role_count;
-    const char *library, *function, *init;
-    const int64_t *sizes; // the problem's sizes, for a user function
-    size_t size_count;
+    struct { // a function of the user's
+        const char *library, *function, *init;
+        const int64_t *sizes; // the problem's sizes
+        size_t size_count;
+    } host;
 };
 
 struct candidate_problem {

@@ -15,9 +15,9 @@ static const struct record unit_record = {"a unit", sizeof(struct compile_unit),
 #define REQUEST_VALUES(member, count) RECORD_VALUES(struct compile_request, member, count)
 static const struct record_field request_fields[] = {
     {"arch", REQUEST(arch)},
-    {"source", REQUEST(source)},
-    {"text", REQUEST(text)},
-    {"source_hash", REQUEST(source_hash)},
+    {"source", REQUEST(program.source)},
+    {"text", REQUEST(program.text)},
+    {"source_hash", REQUEST(program.source_hash)},
     {"config", REQUEST(config)},
     {"include", REQUEST_VALUES(include, include_count)},
     {"options", REQUEST_VALUES(options, option_count)},
@@ -28,11 +28,11 @@ static const struct record_field request_fields[] = {
     {"cache", REQUEST(cache)},
     {"deadline", REQUEST(deadline)},
     {"memory", REQUEST(memory)},
-    {"host_headers", REQUEST(host_headers), .fallback = 1},
+    {"host_headers", REQUEST(program.host_headers), .fallback = 1},
     {"compiler", REQUEST(compiler)},
     {"alone", REQUEST(alone)},
-    {"behind", REQUEST(after)},
-    {"edits", RECORD_RECORDS(struct compile_request, edits, edit_count, text_edit_record)},
+    {"behind", REQUEST(program.after)},
+    {"edits", RECORD_RECORDS(struct compile_request, program.edits, program.edit_count, text_edit_record)},
     {0}};
 const struct record compile_request_record = {"the request", sizeof(struct compile_request), request_fields, NULL};
 

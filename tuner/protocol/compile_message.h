@@ -21,10 +21,16 @@ struct compile_unit {
 };
 
 struct compile_request {
-    const char *arch;          // for a virtual architecture ("compute_90a") the file is PTX
-    const char *source, *text; // a file, or the program itself (the worker's support kernels)
-    const char *source_hash;   // the hash in the driver's trials; other sources are not compiled
-    const char *config;        // sweetspot-replay looks it up
+    const char *arch; // for a virtual architecture ("compute_90a") the file is PTX
+    struct {
+        const char *source, *text; // a file, or the program itself (the worker's support kernels)
+        const char *source_hash;   // the hash in the driver's trials; other sources are not compiled
+        const char *after;         // "behind" in JSON: code that nvcc compiles after the source
+        bool host_headers;         // provides stand-ins for host headers (host_headers.h)
+        size_t edit_count;
+        const struct text_edit *edits; // to the source and to files that it includes
+    } program;
+    const char *config; // sweetspot-replay looks it up
     const char *const *include, *const *entries, *const *options;
     const char *const *functions; // of a library
     const struct record_named_text *defines;
@@ -33,12 +39,8 @@ struct compile_request {
     const char *cache;    // folder
     double deadline;      // s; NaN: none
     int64_t memory;       // bytes that the compiler may use (more: "compile_error"); 0: no limit
-    bool host_headers;    // provides stand-ins for host headers (host_headers.h)
     const char *compiler; // missing: PROTOCOL_NVRTC; PROTOCOL_NVCC: as the header builds it (nvcc_recipe.h)
     bool alone;           // only nvcc, not NVRTC first: the entries' names are looked up in nvcc's cubin
-    const char *after;    // "behind" in JSON: code that nvcc compiles after the source
-    size_t edit_count;
-    const struct text_edit *edits; // to the source and to files that it includes
 };
 extern const struct record compile_request_record;
 

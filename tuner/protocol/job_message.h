@@ -25,8 +25,11 @@
 struct implementation_request {
     enum implementation_kind kind;
     struct candidate candidate; // the launches; its name is the baseline's or the operation's
-    const char *by, *path, *function, *generate, *verify, *command;
-    const char *built;                               // the library that was built from the source at `path`
+    struct {
+        const char *path, *function, *generate, *verify;
+        const char *built; // the library that was built from the source at `path`
+    } library;
+    const char *by, *command;
     const char *folder;                              // where a command runs
     const char *hash;                                // for a library, or for a command and the files that it names
     const char *cache;                               // folder where expected values may be kept

@@ -228,12 +228,12 @@ static void describe_library(const struct implementation *m, const json_t *answe
     size_t size;
     autofree char *content = implementation_is_built(m) ? NULL : text_read_file(m->path, &size);
     if (content) hash_content(content, size, hash);
-    to->path = m->path;
+    to->library.path = m->path;
     to->hash = content ? arena_copy(memory, hash) : json_get_string(answer, "hash", "");
-    to->built = json_get_string(answer, "library", "");
-    to->function = arena_copy(memory, m->functions[FUNCTION_RESULT]);
-    to->generate = arena_copy(memory, m->functions[FUNCTION_GENERATE]);
-    to->verify = arena_copy(memory, m->functions[FUNCTION_VERIFY]);
+    to->library.built = json_get_string(answer, "library", "");
+    to->library.function = arena_copy(memory, m->functions[FUNCTION_RESULT]);
+    to->library.generate = arena_copy(memory, m->functions[FUNCTION_GENERATE]);
+    to->library.verify = arena_copy(memory, m->functions[FUNCTION_VERIFY]);
     to->timeout = m->timeout;
 }
 

@@ -250,11 +250,11 @@ static json_t *describe_call(const struct job *job, const struct implementation 
     struct stage_call call;
     record_clear(&stage_call_record, &call);
     int failed = describe_arguments(job, stage, NULL, values, &call, &memory, err);
-    call.library = library;
-    call.function = m->functions[FUNCTION_RESULT];
-    if (m->functions[FUNCTION_INIT]) call.init = m->functions[FUNCTION_INIT];
-    call.sizes = job->problems[problem].sizes;
-    call.size_count = job->names.size_count;
+    call.host.library = library;
+    call.host.function = m->functions[FUNCTION_RESULT];
+    if (m->functions[FUNCTION_INIT]) call.host.init = m->functions[FUNCTION_INIT];
+    call.host.sizes = job->problems[problem].sizes;
+    call.host.size_count = job->names.size_count;
     return failed ? NULL : record_write(&stage_call_record, &call);
 }
 
