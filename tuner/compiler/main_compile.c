@@ -113,7 +113,7 @@ static json_t *compile_by_nvrtc(const struct compile_request *request, const cha
 }
 
 // The source that nvcc compiles: the macros, the template, the request's text after it, and an instantiation of each
-// entry that needs one. `root`: a folder that contains copies of the files; "": none.
+// entry that needs one. `root` is a folder that contains copies of the files, or "" if there are no copies.
 static char *nvcc_unit(const struct compile_job *j, const char *root, bool marked)
 {
     const struct compile_request *request = j->asked;

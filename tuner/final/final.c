@@ -340,12 +340,12 @@ static size_t take_out(struct final_run *f, bool crashed)
         final_condemn(f, head->trial, STATUS_CRASHED, head->reason);
     else if (!head && f->blamed.trial > 0)
         final_condemn(f, f->blamed.trial, f->blamed.status, f->blamed.reason.message);
-    else if (!crashed || !head || !drop_baseline(f, head)) // without that baseline the final is tried again
+    else if (!crashed || !head || !drop_baseline(f, head)) // the final is tried again without it
         return head ? condemn_entries(f) : 0;
     return 1;
 }
 
-// The entries of an answer, for its document.
+// Lists the entries of an answer for the final's document.
 static struct final_entries list_entries(struct final_run *f, const struct final_answer *answer)
 {
     struct final_entries entries = {NULL, 0};

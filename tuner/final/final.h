@@ -160,9 +160,9 @@ void final_energy_tell(const struct final_run *, const struct final_entries *, c
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with the data needed to launch
 // them. Call after the final's document is stored and before its tasks are dropped.
 void final_keep_binaries(struct final_run *, const struct final_entries *);
-// final_entries.c: the current kernel, a baseline. final_has_current: whether it is one of the final's candidates and
-// needs no entry of its own. Only candidates that are sure to be verified are considered: the first `places` of the
-// request. final_add_current then adds its entry, for which there must be room.
+// final_entries.c: the current kernel, which is a baseline. final_has_current returns whether it is one of the final's
+// candidates, so that it needs no entry of its own. It considers only candidates that are sure to be verified, the
+// first `places` of the request. final_add_current then adds its entry, for which there must be room.
 bool final_has_current(struct final_run *, const struct final_request *);
 void final_add_current(struct final_run *, struct final_entries *);
 // final_each.c: the steps that differ for objective "each". final_decide_each decides from the entries; returns false

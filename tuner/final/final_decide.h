@@ -14,10 +14,10 @@
 // of the looks' joint distribution). Within a look, its part is divided equally among all pairs of candidates
 // (Bonferroni's correction). Only one of the two directions of a pair can be wrong, so the bounds are one-sided.
 //
-// The lowest time wins, unless another candidate equals it: the interval of their ratio includes 1 and is narrower than
-// 0.2%. Among equals, the one that uses the smallest share of an SM wins, then the one with the smallest code, then the
-// fastest. Other candidates that the bounds do not show to be slower are tied with the winner if they may be faster by
-// at most 1%.
+// The lowest time wins, unless other candidates equal it. A candidate equals another if the interval of their ratio
+// includes 1 and is narrower than 0.2%. Among equals, the one that uses the smallest share of an SM wins, then the one
+// with the smallest code, then the fastest. Other candidates that the bounds do not show to be slower are tied with the
+// winner if they may be faster by at most 1%.
 #pragma once
 
 #include "tuner/base/limits.h"
@@ -27,7 +27,7 @@ struct contender {
     bool candidate;               // a baseline cannot win
     size_t rounds;                // length of `objectives`
     const double *objectives;     // one per round, NaN where it has no time; borrowed
-    const unsigned char *process; // of each round, from 0; one list for all entries; NULL: a single one; borrowed
+    const unsigned char *process; // of each round, from 0; all entries share the list; NULL: one process; borrowed
     double share;                 // of an SM that one block takes, 0..1
     double code;                  // bytes
     struct interval energy;       // J per execution; 0 or NaN: unknown
@@ -51,19 +51,18 @@ struct final_verdict {
     struct error warning; // something else seems to use the device; empty: no sign of it
 };
 
-// Computes medians, and finds entries whose time depends on the process: the medians of two processes are more than 2%
-// apart and their 95% intervals do not overlap, after changes common to all entries (in the clock, for example) are
-// divided out. Sets a warning if launches of most entries, or nearly half of one entry's launches, took over 20% longer
-// than in other rounds.
+// Computes medians, and finds entries whose time depends on the process. For these, after dividing out changes common
+// to all entries (in the clock, for example), the medians of two processes are more than 2% apart and their 95%
+// intervals do not overlap. Sets a warning if launches of most entries, or nearly half of one entry's launches, took
+// over 20% longer than in other rounds.
 void final_examine(struct contender *, size_t count, struct error *warning);
 
 // Calls final_examine. `look`: the number of looks at these rounds, including this one.
 void final_decide(struct contender *, size_t count, int look, struct final_verdict *);
 
 // Bases the verdict on energy or, with `product`, on energy times the median time; the lowest wins. Another candidate
-// whose energy, according to the two intervals, may be lower is tied if it is lower by at most 1%. FINAL_FASTEST then
-// means that no other candidate's energy could be lower. Returns false, with nothing changed, if no candidate's energy
-// is known.
+// is tied if the two intervals allow its energy to be lower, but by at most 1%. FINAL_FASTEST then means that no other
+// candidate's energy could be lower. Returns false, with nothing changed, if no candidate's energy is known.
 bool final_decide_energy(struct contender *, size_t count, bool product, struct final_verdict *);
 
 // A look at the rounds so far. Marks candidates that are certainly slower than another as `slower`. In the first of

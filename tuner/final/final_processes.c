@@ -10,8 +10,8 @@
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 
-// Without a limit on the command's time, rounds beyond the planned ones end this long after the final began: in s, and
-// as a share of the command's time until then. The longer of the two counts.
+// Without a limit on the command's time, rounds beyond the planned ones end this long after the final began. One limit
+// is in s, the other a share of the command's time until then; the longer one applies.
 static const double extra_time = 5, extra_share = 0.002;
 static const double least_part = 0.1; // s; a shorter part would not change much
 enum { FINAL_EXPECTED = 5 };          // expected candidates while the search runs
@@ -161,8 +161,8 @@ static size_t rounds_of(const struct final_run *f, const struct final_entry_answ
     return e->problem_count ? rounds : 0;
 }
 
-// The number of rounds in the newest answer. The entry with the most rounds counts, since an entry without times is the
-// worker's mistake.
+// The number of rounds in the newest answer: that of the entry with the most rounds, since an entry with fewer times is
+// the worker's mistake.
 static size_t rounds_taken(const struct final_run *f)
 {
     size_t most = 0;

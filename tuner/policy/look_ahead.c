@@ -30,7 +30,7 @@ void look_ahead_workers(struct look_ahead *a, size_t compilers, size_t gpus)
     if (a->number < 2 * gpus) a->number = 2 * gpus;
 }
 
-// Copies the times, limited to the longest that counts. Returns their number.
+// Copies the kept times, each limited as look_ahead.h describes. Returns their number.
 static size_t times_of(const struct recent_times *r, double *seconds)
 {
     double sorted[LOOK_AHEAD_RECENT];
@@ -100,8 +100,8 @@ static double first_done(const struct station *s)
     return s->busy ? s->until[0] : INFINITY;
 }
 
-// The number of candidates that go through the simulated network: several for each worker, with each time used several
-// times. The first half fills the network.
+// The number of candidates that go through the simulated network. It gives each worker several candidates, and uses
+// each time several times. The first half of the candidates fills the network.
 static size_t path_of(const struct look_ahead *a)
 {
     return 4 * (a->gpus > LOOK_AHEAD_RECENT ? a->gpus : LOOK_AHEAD_RECENT);
@@ -114,7 +114,8 @@ static double mean_of(const double *seconds, size_t count)
     return sum / (double)count;
 }
 
-// Computed from the time that GPUs are busy, which varies less than the number of candidates that have finished.
+// The throughput is computed from the time that GPUs are busy, because this varies less than the number of finished
+// candidates.
 double look_ahead_throughput(const struct look_ahead *a, size_t n)
 {
     struct station compile = {.workers = a->compilers, .waiting = n, .first = n < a->compilers ? n : a->compilers},

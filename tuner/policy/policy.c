@@ -399,7 +399,7 @@ struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
     return head;
 }
 
-// Puts the tasks of a lost request back into their waiting state; `alone`: each is then counted by itself.
+// Puts the tasks of a lost request back into their waiting state. With `alone`, each is then counted by itself.
 static void give_back(struct policy *p, struct policy_request *request, bool alone)
 {
     for (size_t i = 0; i < request->task_count; i++) {

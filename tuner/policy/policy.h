@@ -12,8 +12,8 @@
 // If there are several GPUs, each of them measures the same candidate, the reference, when it joins and from time to
 // time (POLICY_CHECK), so that the caller can compare the GPUs.
 //
-// From the times so far, look_ahead.h computes how far proposals run ahead of the GPUs. If a kernel is slow and the
-// strategy can rank waiting candidates, it does so when a GPU becomes free. The most promising candidate is then
+// From the times so far, look_ahead.h computes how far proposals run ahead of the GPUs. If the kernel is slow, the
+// strategy (if it can) ranks the waiting candidates whenever a GPU becomes free. The most promising candidate is then
 // measured first. Hopeless candidates are forgotten as long as another one waits, but at most a quarter as many as are
 // measured.
 //

@@ -46,7 +46,7 @@ bool simulation_decide(struct simulation *);
 // Advances to the next event. Returns false if there will be none.
 bool simulation_step(struct simulation *);
 
-// For events that the caller triggers now: the head of a GPU's queue is answered; a GPU's worker is lost (and not ready
+// Events that the caller triggers now: a GPU answers the head of its queue; a GPU's worker is lost (it is not ready
 // again before policy_gpu_ready); a compiler is done.
 void simulation_gpu_answers(struct simulation *, size_t gpu);
 void simulation_gpu_lost(struct simulation *, size_t gpu, bool announced);

@@ -1,6 +1,6 @@
 // See node_files.h. A single file is "files/ab/<hash>.<extension>" below the node's cache. A source finds its includes
-// by their paths, so the files of one compilation are in their own tree, "trees/<hash>/", under their paths on the
-// driver's machine. Toolkit folders are not sent; the node uses its own.
+// by their paths, so each compilation has its own tree: the driver's file PATH becomes "trees/<hash>/" + PATH in the
+// cache. Toolkit folders are not sent; the node uses its own.
 #include "tuner/pool/node_files.h"
 
 #include <unistd.h>

@@ -415,7 +415,7 @@ void pool_nodes_serve(struct worker_pool *p)
     for (size_t i = 0; i < p->remote.node_count; i++) serve(p, i, now);
 }
 
-// Why a node has no GPU for the run, or no compiler. NULL: it has one, or may get one.
+// Why a node has no GPU for the run or, with `compiler`, no compiler. Returns NULL if it has one or may get one.
 static const char *lack(const struct worker_pool *p, size_t node, bool compiler)
 {
     const struct pool_node *n = p->remote.nodes[node];
@@ -428,7 +428,7 @@ static const char *lack(const struct worker_pool *p, size_t node, bool compiler)
     return !n->joined ? NULL : compiler ? "no cores" : "no GPU that can be used";
 }
 
-// Whether all nodes lack a compiler, or a GPU.
+// Whether all nodes lack a GPU or, with `compiler`, a compiler.
 static bool all_lack(const struct worker_pool *p, bool compiler, struct error *why)
 {
     autorelease(text_release) struct text all = {0};

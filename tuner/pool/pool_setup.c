@@ -105,7 +105,7 @@ static const char *no_device(const json_t *hello)
     return answer_reason(hello, "the GPU worker does not report its device");
 }
 
-// Finds the first compiler that answers, on the first node that is up, and the first GPU.
+// Finds the first compiler and the first GPU that answer, on nodes that are up.
 static int meet_nodes(struct worker_pool *p, struct error *err)
 {
     double since = 0;

@@ -91,8 +91,9 @@ void pool_node_not_greeted(struct worker_pool *, size_t node, const char *why);
 // Another slot whose worker runs on the GPU that this hello names; NULL if there is none. Two workers on one GPU slow
 // each other down.
 const struct pool_slot *pool_gpu_twin(const struct worker_pool *, size_t gpu, const json_t *hello);
-// Disables a GPU that cannot be used, and returns whether it did. Such a GPU is not the model that the user wants or,
-// on a node, differs from the first GPU in model or driver, or takes part in the run already.
+// Disables a GPU that cannot be used, and returns whether it did. It cannot be used if it is not the model that the
+// user wants. On a node, it also cannot be used if its model or driver differs from the first GPU's, or if it takes
+// part in the run already.
 bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);
 // Seconds that a run waits for a GPU when it has none.
 double pool_timeout(void);

@@ -48,7 +48,7 @@ bool worker_running(const struct worker *);
 int64_t worker_send(struct worker *, json_t *request);
 
 // Fills in the poll(2) entries of this worker (at most CHILD_POLLED) and returns their number. A worker on a node has
-// none, as its link has them.
+// no entries, because its link has them.
 int worker_poll(const struct worker *, struct pollfd *);
 // After poll: reads and writes as much as possible. *at points to the worker's poll entries, and is moved past them.
 // Returns 0, or -1 when the worker is dead or has closed its end (the message says how it died; it is reaped and its

@@ -12,7 +12,7 @@
 #include "tuner/run/gpu_times.h"
 #include "tuner/setup/task.h"
 
-// The parts of the reference.
+// The reference's parts that are needed to measure it again.
 struct check_candidate {
     char *config, *cubin;
     json_t *problems;

@@ -51,9 +51,9 @@ static bool find_standard(const struct gpu_times *t, struct interval *standard)
     return n > 1;
 }
 
-// The deviation of the difference between the logarithms of two successive times of one GPU; 0 if there are none. For
-// the judged GPU, only the steps between its newest times, the suspicious ones, count: the step from its earlier times
-// to those is what is being judged.
+// Estimates how much the logarithm of a GPU's time changes from one of its times to the next, as a standard deviation
+// (gpu_times.h). Returns 0 if there are no such changes. For the judged GPU, only changes between its newest,
+// suspicious times count, because the change from its earlier times to these is what is being judged.
 static double deviation(const struct gpu_times *t, const struct gpu_times_of *judged)
 {
     autofree double *apart = memory_new(GPU_TIMES_KEPT * t->count, sizeof *apart);

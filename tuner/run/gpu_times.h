@@ -8,9 +8,9 @@
 //       of one GPU, and larger than 1%, since smaller differences decide nothing,
 //     - GPU_TIMES_KEPT times in a row.
 //
-// The deviation is robust: 1.4826 times the median of the absolute differences of successive logarithms, over all GPUs,
-// excluding the step by which the judged GPU came to differ (the median absolute deviation: Rousseeuw and Croux,
-// Alternatives to the Median Absolute Deviation, 1993). A value beyond three of them is an outlier by Hampel's
+// The deviation is robust: 1.4826 times the median of the absolute changes between successive logarithms, over all
+// GPUs, excluding the change after which the judged GPU differed (the median absolute deviation: Rousseeuw and Croux,
+// Alternatives to the Median Absolute Deviation, 1993). A value beyond three such deviations is an outlier by Hampel's
 // identifier (Davies and Gather, The Identification of Multiple Outliers, 1993).
 #pragma once
 

@@ -1,6 +1,6 @@
 // Private to tuner/run: the state of one run, and the parts that carry out the policy's decisions (policy.h) on the
 // workers of the pool (worker_pool.h). task.h describes the life of a task. The search, the comparison of GPUs,
-// watching, the final and the display each have their own struct, and their functions take nothing else of the run.
+// watching, the final and the display each have their own struct, and their functions access no other part of the run.
 //
 // Invariants: a result is reported to the strategy only after its trial is committed; a dead or late worker fails only
 // the request at the head of its queue.
@@ -78,8 +78,9 @@ static inline int64_t run_evaluations(const struct run *r) // configurations wit
 int run_setup(struct run *);
 void run_release(struct run *);
 
-// run_gpu.c: requests to GPU workers and their answers. Two estimates from them: the best candidate's time on all
-// problems together (0: unknown), and the time for counting the trials that are not counted yet (s).
+// run_gpu.c: requests to GPU workers and their answers. The first two functions return estimates in s: the best
+// candidate's time on all problems together (0: unknown), and the time for counting the trials that are not counted
+// yet.
 double run_sum_of_times(const struct run *);
 double run_count_seconds(const struct run *);
 void run_measure(struct run *, struct task *, size_t gpu);
@@ -94,12 +95,12 @@ void run_take_compiler_loss(struct run *, const struct pool_event *);
 
 // trial_record.c: the trials and counters to store.
 // Fills in the trial of a task, except for its id and its counters. A trial with status ok but without a time becomes
-// crashed. `answer`: the GPU worker's, NULL if there is none. It points into `memory`, of which the function takes
-// ownership.
+// crashed. `answer`: the GPU worker's, NULL if there is none. It points into `memory`, and the function takes ownership
+// of `memory`.
 void run_record_trial(const struct run *, struct finished_trial *, enum trial_status, const char *reason,
                       const struct trial_answer *answer, struct arena *memory);
-// The counters in an answer for one trial (NULL: none). Returns NULL with *count 0 if there are none; the caller frees
-// the result.
+// The counters in the answer for one trial, which may be NULL. Returns NULL with *count 0 if there are no counters. The
+// caller frees the result.
 struct trial_counter *run_record_counters(const struct run *, const struct counted_trial *answer, size_t *count);
 
 // run_commit.c: stores results and reports them to the strategy.
@@ -111,7 +112,7 @@ void run_commit(struct run *, struct task *, enum trial_status, const char *reas
 // Commits all trials that have ended, in one transaction. Then reports them, and frees their tasks or queues them for
 // counting.
 void run_commit_all(struct run *);
-void run_commit_counters(struct run *, struct task *, const struct counted_trial *); // NULL: it has none
+void run_commit_counters(struct run *, struct task *, const struct counted_trial *); // NULL: no answer
 void run_replay_known(struct run *, struct task *);
 // Reports the store's trials that were not reported yet. Called before the search or, in lockstep, usually after it.
 void run_replay_stored(struct run *);

@@ -113,7 +113,7 @@ void run_commit_all(struct run *r)
     bool together = !apart && !store_add_all(r->store, trials, count, &err);
     for (size_t i = 0; i < count; i++) {
         struct finished_trial *f = &r->finished.list[i];
-        // If they cannot be stored together (a full disk), as many as possible are stored one by one.
+        // If the trials cannot be stored together (for example on a full disk), store as many as possible one by one.
         if (!together && !failed && put(r, f, &err)) {
             fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
             failed = true;

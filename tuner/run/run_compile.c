@@ -64,7 +64,7 @@ void run_take_compiler_answer(struct run *r, size_t compiler, const json_t *answ
     if (t->by_nvcc) builds_compiled(&r->final, answer);
     enum compile_result result = compile_result_read(answer, r->job, &t->compiled, &status, &reason, &err);
     run_watch_compiled(&r->watch, compiler, result != COMPILE_DONE);
-    if (result != COMPILE_DONE && r->final.builds.on) { // the decision of the final stands
+    if (result != COMPILE_DONE && r->final.builds.on) { // the final's decision stays valid
         drop_build(r, t, reason);
         return;
     }

@@ -95,7 +95,7 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
     }
 }
 
-// Finds the best again after `count` valid trials of a disabled GPU got the verdict `slow`.
+// Corrects the counts after `count` valid trials of a disabled GPU got the verdict `slow`, and finds the best again.
 static void demote(struct run *r, size_t count)
 {
     struct error err;

@@ -1,5 +1,5 @@
 // The compile cache: cubins with their figures, and shared libraries, keyed by content. A file is written under a
-// temporary name and renamed. The figures are written after it. They contain the file's size and hash, and their own
+// temporary name and renamed. Its figures are written afterwards. They contain the file's size and hash, and their own
 // hash, so damaged entries are ignored.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The figures of a trial, of each of its problems and of each of its stages, one row per figure. The members of their
-// structs (trial.h) and the table of fields (trial_field.c) are made from these rows. The store, its views, the
-// workers' answers, recorded spaces, reports and their documents follow the table.
+// The figures of trials, their problems and their stages, one row per figure. The members of their structs (trial.h)
+// and the table of fields (trial_field.c) are made from these rows. The store, its views, the workers' answers,
+// recorded spaces, reports and their documents follow the table.
 //
 //     x(kind, member, unit, flags, answer, meaning)
 //
