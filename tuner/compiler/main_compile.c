@@ -142,8 +142,8 @@ static struct text_list unit_options(const struct compile_request *request, cons
 }
 
 // nvcc reads the files itself. If some are edited, all are written below a folder, under their original paths. With
-// *bare, host functions lose their bodies, and #line keeps the original paths; *bare becomes whether there are any such
-// functions.
+// *bare, host functions lose their bodies, and #line keeps the original paths; *bare is then set to whether the source
+// has host functions with bodies.
 static int write_files(const struct source *s, char root[PATH_MAX], bool *bare, struct error *err)
 {
     const bool wanted = *bare;
@@ -164,7 +164,7 @@ static int write_files(const struct source *s, char root[PATH_MAX], bool *bare, 
     return failed;
 }
 
-// With *bare, host functions lose their bodies; *bare becomes whether there are any such functions.
+// With *bare, host functions lose their bodies; *bare is then set as by write_files.
 static int run_nvcc(const struct nvcc *nvcc, const struct compile_job *j, const char **symbols, bool *bare,
                     double deadline, struct compilation *c, struct error *err)
 {
@@ -201,7 +201,7 @@ static int run_alone(const struct nvcc *nvcc, const struct compile_job *j, const
     return failed;
 }
 
-// A build by nvcc. Its entries get their names from NVRTC's answer or, without one, from their markers.
+// A build by nvcc. Its entries get their names from NVRTC's answer or, if there is no such answer, from their markers.
 static json_t *build(const struct nvcc *nvcc, const struct compile_job *j, const struct compile_answer *own)
 {
     struct error err;

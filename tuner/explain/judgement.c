@@ -7,7 +7,7 @@
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
 
-enum { FINAL_GRACE = 60 }; // s that a progress message may come after a trial's own deadline, as in a run's final
+enum { FINAL_GRACE = 60 }; // s from a trial's own deadline to that of a progress message, as in a run's final
 
 struct judging {
     struct single_run *single;

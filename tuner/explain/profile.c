@@ -241,8 +241,8 @@ char *profile_source(const char *source, const json_t *line)
     autofree char *folder = text_directory(source),
                   *path = *directory ? text_join_path(directory, file) : text_copy(file);
     char *result = NULL;
-    // The line table has the template by its name. It has an included file by its path relative to the template, in
-    // front of which NVRTC puts the folder of the including file.
+    // The line table names the template itself by its file name, and an included file by its path relative to the
+    // template. NVRTC puts the folder of the including file in front of that path.
     if (*file && !strcmp(text_file_name(source), file)) result = read_line(source, number);
     for (const char *tail = path; *file && !result && tail; tail = strchr(tail, '/') ? strchr(tail, '/') + 1 : NULL) {
         autofree char *path_there = text_join_path(folder, tail);

@@ -17,7 +17,7 @@ struct figure {
     enum form form;
     const char *key;                      // for number(); for a SHAPE, the member of "launch"
     double (*value)(const struct view *); // instead of a key
-    const char *over, *per;               // keys of the divisors of the key's number
+    const char *over, *per;               // keys of numbers by which the number is divided
     double scale;                         // factor of the quotient
 };
 

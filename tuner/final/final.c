@@ -5,7 +5,7 @@
 #include "tuner/base/colour.h"
 #include "tuner/setup/work_bounds.h"
 
-enum { FINAL_GRACE = 60 }; // s that a progress message may come after a trial's own deadline; one precedes every entry
+enum { FINAL_GRACE = 60 }; // s from a trial's own deadline to that of a progress message; one precedes every entry
 enum { FINAL_SPARES = 2 }; // candidates per place
 // Candidates that could still be the fastest take part. Their time in the search exceeds the best time by at most this
 // share of the margin that `race` allows (3% of the time by default), and by at most GRAPH_SPREAD more for short

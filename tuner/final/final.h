@@ -42,7 +42,7 @@ struct final_parts {
 struct final_run {
     struct final_parts with;
     struct arena memory;         // of the answers
-    struct final_answer *answer; // to the newest request; at the final's end, for all parts; NULL: none
+    struct final_answer *answer; // the newest request's; at the final's end, that for all parts; NULL: none
     struct final_answer *before; // the earlier parts' answers, combined; NULL in the first part
     struct {                     // the worker processes that share the rounds (final_processes.c)
         unsigned char *of;       // each round's process; NULL where one process takes all. In `memory`
@@ -121,8 +121,8 @@ struct task *final_find(const struct final_run *, int64_t trial); // NULL: it is
 void final_drop(struct final_run *);
 void final_condemn(struct final_run *, int64_t trial, enum trial_status, const char *reason); // sets a verdict
 // final_builds.c: the race of the winner's builds, after a decided final. builds_begin returns whether the race can
-// begin; its tasks are then finalists. builds_compiled takes a compiler's answer. builds_failed calls the race off.
-// builds_finish returns FINAL_AGAIN if NVRTC's build of a winner has failed; another final must then decide.
+// begin; the race's tasks are then finalists. builds_compiled takes a compiler's answer. builds_failed calls the race
+// off. builds_finish returns FINAL_AGAIN if NVRTC's build of a winner has failed; another final must then decide.
 bool builds_begin(struct final_run *);
 void builds_hurry(struct final_run *); // gives up on compilers for which there is no time
 void builds_compiled(struct final_run *, const json_t *answer);

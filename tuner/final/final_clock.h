@@ -30,8 +30,7 @@ struct final_size {
 double final_clock_left(const struct final_clock *, double now); // until the deadline
 void final_clock_trial(struct final_clock *, double seconds);    // records a valid trial
 
-// Three times of a final: the part for energy, if energy decides; the whole final as planned; the shortest possible
-// final.
+// Times of a final: its part for energy, if energy decides; the whole final as planned; the shortest possible final.
 double final_clock_energy(const struct final_clock *, const struct final_size *);
 double final_clock_planned(const struct final_clock *, const struct final_size *);
 double final_clock_least(const struct final_clock *, const struct final_size *);

@@ -66,8 +66,8 @@ void final_decide(struct contender *, size_t count, int look, struct final_verdi
 bool final_decide_energy(struct contender *, size_t count, bool product, struct final_verdict *);
 
 // A look at the rounds so far. Marks candidates that are certainly slower than another as `slower`. In the first of
-// several processes, this holds only for candidates that no other process could make the fastest, because they are
-// slower by more than processes are known to differ. `agree`: the processes are known to agree, so that they are not
+// several processes, marks only candidates that are slower by more than processes are known to differ, because another
+// process could make any other candidate the fastest. `agree`: the processes are known to agree, so that they are not
 // compared again.
 struct final_look {
     bool decided;   // every other candidate is slower than the fastest one, or they are within 1% of each other

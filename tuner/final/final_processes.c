@@ -73,7 +73,7 @@ void final_reset(struct final_run *f)
     f->blamed.trial = 0;
     f->ended = 0;
     f->energy.on = false;
-    if (job) // where a slower candidate may win, none leaves early
+    if (job) // no candidate leaves early where a slower one may win
         f->rounds =
             final_rounds_begin(job->measure.final_rounds, processes_wanted(f),
                                job->search.objective == OBJECTIVE_EACH || job->search.minimize != MINIMIZE_TIME);
@@ -142,7 +142,7 @@ static void add_entry(struct final_run *f, struct final_entry_answer *to, const 
     to->launches_judged += from->launches_judged;
     to->sizes_verified += from->sizes_verified;
     if (strcmp(to->cubin_hash, from->cubin_hash) != 0)
-        to->cubin_hash = ""; // the bytes differ between processes, so none were verified by all
+        to->cubin_hash = ""; // the bytes differ, so no binary was verified by all processes
     for (size_t i = 0; i < to->problem_count; i++) {
         struct final_times *problem = &to->problems[i];
         const struct final_times *more = final_entry_times(from, (size_t)problem->problem);
@@ -161,7 +161,7 @@ static size_t rounds_of(const struct final_run *f, const struct final_entry_answ
     return e->problem_count ? rounds : 0;
 }
 
-// The number of rounds in the newest answer: that of the entry with the most rounds, since an entry with fewer times is
+// The number of rounds in the newest answer: that of the entry with the most rounds, since an entry without times is
 // the worker's mistake.
 static size_t rounds_taken(const struct final_run *f)
 {

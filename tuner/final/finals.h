@@ -124,7 +124,8 @@ struct interval final_median(const struct final_times *, const unsigned char *pr
 // The baseline with the smallest ratio to the entry chosen for a problem; NULL if no baseline has a ratio.
 const struct final_entry *final_fastest_baseline(const struct final *, size_t problem);
 
-// The errors of the entry chosen for a problem over those of a baseline: 1 where both are 0, NaN where one is unknown.
+// Ratios of errors: those of the entry chosen for a problem, divided by those of a baseline. A ratio is 1 if both
+// errors are 0, and NaN if one is unknown.
 struct final_error_ratios {
     double max, rms; // of the largest errors, and of the root mean squares
 };

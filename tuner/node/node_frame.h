@@ -52,7 +52,7 @@ struct frame_item;
 
 struct frame_writer {
     struct byte_queue ready;
-    struct frame_item *first, *last; // frames that wait after those
+    struct frame_item *first, *last; // frames that wait behind those in `ready`
     size_t waiting;                  // bytes of these in memory
 };
 

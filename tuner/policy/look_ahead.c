@@ -11,7 +11,7 @@
 static const double loss = 0.03; // of the largest possible throughput
 
 enum {
-    LONGEST = 10,                   // a time counts as at most this many medians
+    LONGEST = 10,                   // a time is limited to this many times the median
     RENEWED = LOOK_AHEAD_RECENT / 8 // candidates after which the number is recomputed, once the window is full
 };
 
@@ -39,7 +39,7 @@ static size_t times_of(const struct recent_times *r, double *seconds)
     stats_sort(sorted, n);
     while (zeros < n && sorted[zeros] <= 0) zeros++;
     double most = zeros < n ? LONGEST * sorted[zeros + (n - zeros) / 2] : 0;
-    if (n > 1) most = fmax(most, sorted[n - 2]); // so a time that occurred twice counts in full
+    if (n > 1) most = fmax(most, sorted[n - 2]); // so a time that occurred twice is not limited
     for (size_t i = 0; i < n; i++) seconds[i] = fmin(r->seconds[i], most);
     return n;
 }
@@ -100,8 +100,8 @@ static double first_done(const struct station *s)
     return s->busy ? s->until[0] : INFINITY;
 }
 
-// The number of candidates that go through the simulated network. It gives each worker several candidates, and uses
-// each time several times. The first half of the candidates fills the network.
+// The number of candidates that go through the simulated network. Each worker gets several of them, and each time is
+// used several times. The first half of the candidates fills the network.
 static size_t path_of(const struct look_ahead *a)
 {
     return 4 * (a->gpus > LOOK_AHEAD_RECENT ? a->gpus : LOOK_AHEAD_RECENT);

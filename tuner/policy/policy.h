@@ -41,7 +41,7 @@ enum {
     POLICY_LOCKSTEP_WINDOW = 8,
     POLICY_CHECK_SECONDS = 60,
     POLICY_CHECK_SHARE = 50, // a check takes at most 1/50 of a GPU's time
-    POLICY_CHECK_LATE = 20,  // when the search ends, a check is due if this many times its duration has passed
+    POLICY_CHECK_LATE = 20,  // at the search's end, a check is due after this many times the last one's duration
     POLICY_NODES_LOST = 3,   // nodes that may be lost while they measure a candidate, before it is suspected
 };
 
@@ -50,7 +50,7 @@ struct policy_settings {
     bool ranks; // the strategy can rank
     size_t compilers, gpus;
     double time;         // s from policy_begin; 0: no limit
-    double latest;       // s from policy_begin; later, nothing is counted once the search is over; 0: no limit
+    double latest;       // s from policy_begin; after that, an ended search counts nothing more; 0: no limit
     int64_t evaluations; // in total, including those reported before the search; 0: no limit
     struct stop_rules stop;
 };
@@ -165,8 +165,8 @@ struct policy_request policy_gpu_answered(struct policy *, size_t gpu);
 // counting several tasks, which are then counted again one by one.
 struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announced);
 
-// A GPU is lost with its node. Returns whether its candidate may be retried: not if too many nodes have been lost while
-// they measured it. Call this before policy_gpu_lost.
+// A GPU is lost with its node. Returns whether its candidate may be retried. It may not if too many nodes have been
+// lost while they measured it. Call this before policy_gpu_lost.
 bool policy_lost_with_node(struct policy *, size_t gpu);
 
 // The worker of a task was ended from outside. The task may not be at fault, so it waits for a worker again. It gets

@@ -106,8 +106,8 @@ void simulation_gpu_lost(struct simulation *s, size_t gpu, bool announced)
     free(blamed.tasks);
 }
 
-// The index of the earliest of `count` times if it is before `*least`, which then becomes that time; otherwise
-// POLICY_NO_WORKER.
+// Finds the earliest of `count` times. If it is before `*least`, sets `*least` to it and returns its index; otherwise
+// returns POLICY_NO_WORKER.
 static size_t earliest(const double *times, size_t count, double *least)
 {
     size_t first = POLICY_NO_WORKER;

@@ -56,7 +56,7 @@ struct job_request {
 };
 extern const struct record job_request_record;
 
-// The figures of a baseline: for every tuned problem, or for none if the baseline is not available.
+// The figures of a baseline for every tuned problem; no problem is listed if the baseline is not available.
 struct baseline_answer {
     const char *name, *detail, *reason;
     bool same_result; // computes the same as a candidate, so that its result can be verified

@@ -14,7 +14,7 @@ struct exporter {
     const struct job *job;
     struct recorded *recorded;
     struct store *store;
-    const json_t *metrics; // the device's document of each counter's hardware metric
+    const json_t *metrics; // part of the "device" document: the hardware metric for each counter
     size_t used;           // trials exported
     size_t elsewhere;      // trials that are not in the job's space
 };
@@ -51,7 +51,8 @@ static size_t find_metric(const struct recorded *r, const char *key, size_t last
     return r->metric_count;
 }
 
-// Adds a column, which is named after a counter; the device's document gives the counter's hardware metric.
+// Adds a column for a counter and names it after the counter. The "device" document gives the counter's hardware
+// metric.
 static void add_metric(struct exporter *e, const char *key)
 {
     struct recorded *r = e->recorded;

@@ -291,7 +291,7 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
                : error_set(err, "the objective is '%s', and no entry has a 'time'", objective);
 }
 
-// NaN if there are none.
+// The sum of the numbers; NaN if there are no numbers.
 static double sum_of(const json_t *numbers)
 {
     double sum = json_array_size(numbers) ? 0 : NAN;

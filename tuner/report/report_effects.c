@@ -17,7 +17,7 @@ struct by_value {
     double sum;               // of the times' logarithms
 };
 
-// Linear between ranks, as numpy's and R's (type 7) default.
+// Interpolates linearly between ranks, as numpy and R do by default (type 7).
 static double quantile(const double *sorted, size_t n, double q)
 {
     if (!n) return NAN;

@@ -122,9 +122,10 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// At most `limit` timed trials, a quarter of them the fastest, as ascending indices in the table. They depend only on
-// the trials, so the same store gives the same page. The sample is drawn in one pass, every trial with the same
-// probability: Knuth, The Art of Computer Programming, volume 2, section 3.4.2, algorithm S. malloc'ed.
+// Chooses at most `limit` timed trials: a quarter are the fastest ones, the rest a random sample of the others. Returns
+// their indices in the table, ascending and malloc'ed. The choice depends only on the trials, so the same store gives
+// the same page. The sample is drawn in one pass, every trial with the same probability: Knuth, The Art of Computer
+// Programming, volume 2, section 3.4.2, algorithm S.
 static size_t *choose(const struct result *r, size_t limit, size_t *count)
 {
     const struct trial_table *t = &r->table;

@@ -47,7 +47,8 @@ static struct search_run *run_of(const struct run_times *r, double moment)
     return &r->runs[low];
 }
 
-// Takes the run's document. A run may have written one when it began and another when it ended; the last one counts.
+// Takes the run's document. A run may have written one document when it began and another when it ended; the later one
+// is kept.
 static void take_document(struct search_run *run, double when, json_t *document)
 {
     json_decref(run->document);

@@ -4,8 +4,8 @@
 // first GPU's time, since with two it is unknown which of them is unusual. A GPU differs if
 //
 //     - the intervals of its newest time and of the standard do not overlap, and
-//     - the logarithm of their ratio is larger than GPU_TIMES_LIMIT deviations of the difference between two times
-//       of one GPU, and larger than 1%, since smaller differences decide nothing,
+//     - the logarithm of their ratio is larger than 1%, since smaller differences decide nothing, and larger than
+//       GPU_TIMES_LIMIT deviations (below) of the change from one time of a GPU to its next,
 //     - GPU_TIMES_KEPT times in a row.
 //
 // The deviation is robust: 1.4826 times the median of the absolute changes between successive logarithms, over all

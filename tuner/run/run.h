@@ -78,9 +78,8 @@ static inline int64_t run_evaluations(const struct run *r) // configurations wit
 int run_setup(struct run *);
 void run_release(struct run *);
 
-// run_gpu.c: requests to GPU workers and their answers. The first two functions return estimates in s: the best
-// candidate's time on all problems together (0: unknown), and the time for counting the trials that are not counted
-// yet.
+// run_gpu.c: requests to GPU workers and their answers. The first two functions estimate times in s: how long the best
+// candidate takes on all problems together (0: unknown), and how long counting the uncounted trials takes.
 double run_sum_of_times(const struct run *);
 double run_count_seconds(const struct run *);
 void run_measure(struct run *, struct task *, size_t gpu);
@@ -132,7 +131,7 @@ void run_phase(struct run *, enum watch_phase);
 // run_report.c: the line of progress and the summary.
 void run_progress(struct run *);      // shows the line when it is due
 void run_report(struct run *);        // after the search
-void run_report_values(struct run *); // after the final: values that the space lacks, or that do not help
+void run_report_values(struct run *); // after the final: advice about the space's values (final_values.h)
 
 // run_events.c: events for the option `events`; without it, these do nothing. docs/json.md documents the events.
 void run_event_begin(const struct run *);

@@ -13,8 +13,7 @@ static void run_event(const struct run *r, const char *kind, json_t *members)
     event_write(r->options->events, kind, r->job->name, members);
 }
 
-// Adds "best", "ratio" and the members that describe them; null before there is a best. Takes the reference and returns
-// it.
+// Adds "best", "baseline" and "ratio", which are null while they are unknown. Takes the reference and returns it.
 static json_t *add_best(const struct run *r, json_t *members)
 {
     const struct incumbent *b = &r->search.incumbent;

@@ -4,7 +4,8 @@
 #include "tuner/base/protocol.h"
 #include "tuner/run/run.h"
 
-// s, assumed before any batch was counted: for a session, and for a candidate with the basic metrics.
+// Times in s that are assumed until a batch has been counted: for a session, and for a candidate with the basic
+// metrics.
 static const double count_session = 0.2, count_candidate = 0.02;
 
 double run_sum_of_times(const struct run *r)
@@ -106,7 +107,7 @@ static void demote(struct run *r, size_t count)
 
 void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *message)
 {
-    struct trial_answer answer; // if not ok, it still says how long it took
+    struct trial_answer answer; // has the time that the request took, even if the status is not ok
     autorelease(arena_release) struct arena memory = {NULL};
     record_read(&trial_answer_record, message, &answer, &memory, NULL); // the pool has checked it
     run_watch_answered(&r->watch, gpu, answer.figures.gpu_seconds);

@@ -111,7 +111,7 @@ static void log_ceilings(struct run *r)
                 *memory ? memory : "memory unknown");
 }
 
-// Gets the ceilings of the device that the job needs, which are measured once per environment.
+// Gets those of the device's ceilings that the job needs. They are measured once per environment.
 static void measure_ceilings(struct run *r)
 {
     struct error err;
@@ -195,7 +195,7 @@ static int set_up_workers(struct run *r, struct error *err)
     return status;
 }
 
-// Turns the share of the ceiling at which the search should end into a time.
+// Computes the objective at which the search should end, from the given share of the ceiling.
 static int find_target(struct run *r, struct error *err)
 {
     struct stop_rules *rules = &r->policy.stop.rules;

@@ -29,7 +29,7 @@ struct worker_usage {
     enum usage_state state;
     double born, since, seen; // s: when first seen; when this state began; time up to which all is accounted for
     double seconds[USAGE_STATES];
-    int64_t done, failed;                 // requests that were answered or ended the worker; how many gave no result
+    int64_t done, failed;                 // requests that were answered or ended the worker; those without a result
     int64_t restarts;                     // the worker died or was killed
     double clock_mhz, temperature, power; // a GPU's last known values; NaN: none
 };
@@ -55,9 +55,9 @@ struct watched_workers {
 
 // Seconds since the run began.
 struct busy_sums {
-    double all, driver;          // in total; while the driver did not wait
-    double gpus, measuring;      // of all GPUs: in total; with a candidate, except while its answer waited
-    double compilers, compiling; // of available compilers: in total; busy
+    double all, driver;          // total time; time in which the driver did not wait
+    double gpus, measuring;      // of all GPUs: total time; time with a candidate, except while its answer waited
+    double compilers, compiling; // of available compilers: total time; busy time
 };
 
 // The shares of the search's time in which GPUs, compilers and the driver were busy; NaN if unknown.

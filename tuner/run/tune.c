@@ -135,7 +135,7 @@ static void tell_workers(struct run *r)
 }
 
 // Takes as many of the workers' answers as one turn allows. Finished trials are committed together and then reported.
-// In lockstep this happens one by one, because the sequence must not depend on the time.
+// In lockstep, answers are taken, committed and reported one by one, because the sequence must not depend on the time.
 static void take_events(struct run *r, struct turns *turns)
 {
     struct pool_event event;

@@ -62,6 +62,5 @@ void tune_outcome_init(struct tune_outcome *); // the outcome of a job that was 
 void tune_outcome_release(struct tune_outcome *);
 
 // Tunes. Writes progress and messages to stderr, and the summary to stdout. Returns an exit status (protocol.h) and
-// prints the message, if there is one. `outcome` may be NULL; otherwise it is always filled in, and the caller releases
-// it.
+// prints the message, if there is one. `outcome` may be NULL; otherwise it is always filled in. The caller releases it.
 int tune(struct job *, const struct tune_options *, struct tune_outcome *outcome);

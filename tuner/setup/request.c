@@ -219,8 +219,8 @@ static void name_baseline(const struct job *job, const struct implementation *m,
         to->reason = "it was not built in time (at most a quarter of --time, and the job's compile.timeout five times)";
 }
 
-// The functions of the reference's library. The file at its path may change when it is rebuilt, hence the hash. For a
-// library that is given by its source, the hash covers the files that it is built from.
+// The functions of the reference's library, with a hash, because the library's file may change when it is rebuilt. For
+// a library that is given by its source, the hash covers the files that it is built from.
 static void describe_library(const struct implementation *m, const json_t *answer, struct implementation_request *to,
                              struct arena *memory)
 {

@@ -2,8 +2,8 @@
 // waves of blocks (fn_relative_time in search/space/fn_selector.h).
 //
 // Work is the job's work (flops, otherwise bytes), or without these the product of the problem's sizes. Only blocks of
-// the configuration's heaviest launch are counted. This is the launch that fits the fewest blocks on the device at
-// once. If their number is unknown, relative time = work. (Tile and wave quantisation: NVIDIA, Matrix Multiplication
+// the configuration's heaviest launch are counted. This is the launch of which the device holds the fewest blocks at
+// once. If that number is unknown, relative time = work. (Tile and wave quantisation: NVIDIA, Matrix Multiplication
 // Background User's Guide, 2023.)
 #pragma once
 

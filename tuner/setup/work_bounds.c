@@ -9,7 +9,7 @@ static double evaluate(const struct expr *expression, const int64_t *values)
     return expression && !expr_eval(expression, values, &result, NULL) && result > 0 ? (double)result : (double)NAN;
 }
 
-// The execution unit whose ceiling counts: the faster one, if a name stands for two.
+// The execution unit whose ceiling is used. If a name stands for two units, this is the faster one.
 static const struct execution_unit *measured(const json_t *ceilings, const struct execution_unit *pipe)
 {
     if (pipe->key) return pipe;

@@ -1,8 +1,8 @@
 // Compares a job's `work` with the device's ceilings: how long the arithmetic takes on the job's execution unit, how
 // long the bytes take, and thus the minimum time for the problem. Every "of ceiling" figure comes from here, and so
-// does the store's document of the known ceilings: the answer to "ceilings" (protocol.h), and
-//   "pipes":["fp32 fma",..],"lasting_pipes":["wgmma bf16"]    those that were requested, whether or not the device has
-//   them
+// does the store's document of the known ceilings. That document is the answer to "ceilings" (protocol.h) with two more
+// members, the execution units that were requested, whether or not the device has them:
+//   "pipes":["fp32 fma",..],"lasting_pipes":["wgmma bf16"]
 #pragma once
 
 #include "tuner/base/json.h"
@@ -40,8 +40,8 @@ char *work_ceiling_text(const json_t *ceilings, const struct execution_unit *);
 bool work_is_doubtful(const struct job *, size_t problem, double time, const json_t *ceilings, struct error *warning);
 
 // The request for the ceilings that a document lacks (NULL: no document). Returns NULL if none is missing. A job whose
-// execution unit is unknown needs the ceilings of all jobs, measured for some milliseconds each. Other jobs need their
-// own unit, at the sustained clock, and memory.
+// execution unit is unknown needs the ceilings of memory and of most execution units, measured for some milliseconds
+// each. Other jobs need those of memory and of their own unit, at the sustained clock.
 json_t *job_ceilings_request(const struct job *, const json_t *known);
 // The document, extended by the answer to the request. New reference; `known` may be NULL.
 json_t *job_ceilings_merge(const json_t *known, const json_t *request, const json_t *answer);

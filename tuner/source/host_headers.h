@@ -14,14 +14,14 @@ extern const struct host_header host_headers[]; // ends with a NULL name
 // The stand-in for this name, or NULL.
 const struct host_header *host_header_find(const char *name);
 
-// Names that programs for nvcc can use without an #include, because nvcc includes headers before the program, and the
-// stand-in for each name.
+// Names, each with its stand-in, that programs for nvcc can use without an #include because nvcc includes headers
+// before the program.
 struct host_word {
     const char *word, *header;
 };
 
 extern const struct host_word host_words[]; // ends with a NULL word
 
-// Headers of the toolkit that NVRTC could read if they did not include the host's, and the stand-ins that they get. A
-// header may be listed several times.
+// Headers of the toolkit that NVRTC could read if they did not include headers of the host, and the stand-ins that they
+// get. A header may be listed several times.
 extern const struct host_word host_includes[]; // ends with a NULL word

@@ -281,7 +281,7 @@ static int visit_tokens(struct closure *c, struct error *err)
     for (const struct host_word *w = host_words; c->host_headers && w->word; w++) {
         size_t file;
         autofree char *option = text_format("--pre-include=sweetspot/%s", w->header);
-        bool there = false; // because of another word
+        bool there = false; // another word has already added the header
         for (size_t i = 0; i < c->options.rest.count; i++) there |= !strcmp(c->options.rest.list[i], option);
         if (there || !needs_word(c, w->word)) continue;
         text_list_add(&c->options.rest, text_copy(option));

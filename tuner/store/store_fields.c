@@ -63,8 +63,8 @@ static char *select_text(const struct store *store, enum field_level level, cons
     return sql.text;
 }
 
-// The statements that list the fields of a level: they insert rows of an owner, or select rows and
-// end in `rest`.
+// The statements that list the fields of a level. They insert rows that belong to `owner`, or select rows and end in
+// `rest`.
 static const struct {
     enum field_level level;
     const char *owner, *first, *rest;

@@ -56,7 +56,8 @@ struct store {
     size_t row_room;                   // the size of `rows` in bytes
 };
 
-// errno of the last failure: from the connection or, if SQLite noted none there, from the database's file or the log.
+// errno of the last failure, taken from the connection or, if SQLite noted no errno there, from the database's file or
+// the log.
 int store_system_error(sqlite3 *);
 // SQLite's primary code for that failure; SQLITE_FULL also if a quota or a limit on the size of files is exceeded.
 int store_error_code(sqlite3 *);
@@ -106,7 +107,7 @@ int store_busy(struct store *, struct error *err);
 
 // The table of fields as SQL (store_fields.c) -------------------------------------------------------------------------
 
-// A trial with its newest verdict, and the status according to it.
+// A trial joined with its newest verdict, and the trial's status according to that verdict.
 #define STORE_JUDGED_TRIALS                                          \
     "trials t LEFT JOIN verdicts v ON v.trial = t.id AND NOT EXISTS" \
     " (SELECT 1 FROM verdicts n WHERE n.trial = v.trial AND n.id > v.id)"

@@ -210,7 +210,7 @@ static const char *computed_value(const struct trial_field *f)
     return NULL;
 }
 
-// present: by field, whether the file has a column for it. NULL: all.
+// present: by field, whether the file has a column for it; NULL: the file has all columns.
 static void write_fields(FILE *out, enum field_level level, const bool *present)
 {
     size_t count;

@@ -28,8 +28,8 @@ struct live_status {
 };
 
 char *live_status_path(const char *store_path); // malloc'ed
-// The name of this machine; static. live_status_machine: a string that differs between machines, and between containers
-// on one machine; malloc'ed.
+// live_status_host returns the name of this machine (static). live_status_machine returns a string that differs between
+// machines, and between containers on one machine (malloc'ed).
 const char *live_status_host(void);
 char *live_status_machine(void);
 
