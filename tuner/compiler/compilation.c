@@ -126,7 +126,7 @@ static void read_log(const char *log, const char *symbol, struct trial_stage *fi
     }
 }
 
-// Takes the cubin's figures, and those of ptxas's log if the cubin has none.
+// Takes the figures from the cubin, and figures that the cubin lacks from ptxas's log.
 static void read_figures(const struct compilation *c, const char *symbol, struct trial_stage *figures)
 {
     read_log(c->log, symbol, figures);

@@ -12,7 +12,7 @@ struct compile_job {
     struct text_list options;
 };
 
-// Borrows the request. Returns -1 with a message on failure. Release in any case.
+// Borrows the request. Returns -1 with a message on failure. Always release the job.
 int compile_job_read(struct compile_job *, const struct compile_request *, const char *home, struct error *);
 void compile_job_release(struct compile_job *);
 

@@ -42,7 +42,7 @@ struct final_parts {
 struct final_run {
     struct final_parts with;
     struct arena memory;         // of the answers
-    struct final_answer *answer; // the newest request's; at the final's end, that for all parts; NULL: none
+    struct final_answer *answer; // answer to the newest request; at the final's end, all answers combined; NULL: none
     struct final_answer *before; // the earlier parts' answers, combined; NULL in the first part
     struct {                     // the worker processes that share the rounds (final_processes.c)
         unsigned char *of;       // each round's process; NULL where one process takes all. In `memory`

@@ -1,5 +1,5 @@
 // The setting verification.error_ratio: a candidate cannot win if its root mean square error is more than this many
-// times that of a library. Both errors come from the launches that the final's workers verified. If there are several
+// times a library's. Both errors come from the launches that the final's workers verified. If there are several
 // libraries, the limit follows from the least exact one.
 #include "tuner/final/final.h"
 

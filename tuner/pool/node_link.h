@@ -73,7 +73,7 @@ void node_link_io(struct node_link *);               // reads and writes without
 const char *node_link_why(const struct node_link *); // why it is down
 // Takes the link down, for this reason.
 void node_link_stop(struct node_link *, bool refused, const char *format, ...) __attribute__((format(printf, 3, 4)));
-// Waits for an agent whose pipe was closed to end it. The agent has until `limit` (clock_now) to end its workers.
+// Waits for the end of an agent whose pipe was closed. The agent has until `limit` (clock_now) to end its workers.
 void node_link_end_wait(struct node_link *, double limit);
 void node_link_release(struct node_link *);
 

@@ -1,4 +1,4 @@
-// Private to the pool: its slots, starting their workers, time that does not count for deadlines, and its nodes.
+// Private to the pool: its slots, how their workers are started, which times deadlines leave out, and its nodes.
 #pragma once
 
 #include "tuner/base/limits.h"

@@ -38,7 +38,7 @@ struct pool_request {
     const char *model;        // only GPUs whose name contains this, ignoring case; NULL: the first GPU's model
 };
 
-// Returns -1 with a message, which names the line if the error is in a file. Release in any case.
+// Returns -1 with a message, which names the line if the error is in a file. Always release the result.
 int node_specs_read(struct node_specs *, const struct pool_request *, struct error *);
 void node_spec_release(struct node_spec *);
 void node_specs_release(struct node_specs *);

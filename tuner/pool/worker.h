@@ -66,7 +66,7 @@ bool worker_stopped(const struct worker *);
 
 // Sends SIGKILL to its process group, reaps it and closes its pipes. Afterwards worker_start may be called again.
 void worker_kill(struct worker *);
-// Closes stdin and gives it `seconds` to end by itself before it is killed.
+// Closes stdin, gives the worker `seconds` to end by itself, and then kills it.
 void worker_stop(struct worker *, double seconds);
 void worker_release(struct worker *); // kills and frees it
 

@@ -40,8 +40,8 @@ void transfer_release(struct transfer *t)
     *t = (struct transfer){0};
 }
 
-// The value's index in this space, or -1. Sizes act by ratio, so the distance of two positive numbers is that of their
-// logarithms.
+// The index of the value in this space or, for a number, of the nearest number; -1 if there is neither. Sizes act by
+// ratio, so positive numbers are compared by their logarithms.
 static int value_index(const struct transfer *t, size_t parameter, const char *text, size_t length)
 {
     size_t count = space_parameter(t->space, parameter)->count;

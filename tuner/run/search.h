@@ -13,7 +13,7 @@
 struct incumbent {
     double objective;               // s; INFINITY before the first valid result
     double times[JOB_MAX_PROBLEMS]; // by tuned problem; with objective "each", the best of each problem
-    char *config;                   // with objective "each", that of the latest improvement; NULL: none yet
+    char *config;                   // with objective "each", the one that improved last; NULL: none yet
     int64_t trial;
     double baseline; // objective of the first available baseline; NAN: none
     char *baseline_name;

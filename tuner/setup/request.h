@@ -26,7 +26,7 @@ void compiled_release(struct compiled *);
 const struct entry_answer *compiled_find(const struct compiled *, const struct stage *);
 
 // Opens a source of the job with every header that one of its configurations may include (tuner/source/source.h).
-// Release it in any case. request_source_hash gives the hash of the job's template.
+// Always release the source. request_source_hash gives the hash of the job's template.
 int request_source_open(const struct job *, const char *path, struct source *, struct error *);
 // For an untrusted job. Refuses its source if the source, or a file below `folder` that it includes, includes a file
 // outside of `folder` by a path. `folder` is an absolute path. Names that are found in the job's include folders are

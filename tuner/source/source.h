@@ -33,7 +33,7 @@ struct includes {
     struct arena memory;  // memory of the names
 };
 
-// Handles comments, continued lines, digraphs and trigraphs. Release in any case.
+// Handles comments, continued lines, digraphs and trigraphs. Always release the result.
 void includes_find(struct includes *, const char *text);
 void includes_release(struct includes *);
 
@@ -78,7 +78,7 @@ struct source {
 // its place. An include that is not found there is assumed to be a vendor's, as is every file in a toolkit's folder.
 // For these, the compiler's version counts instead of the content. Stand-ins for headers of the host are files like
 // others. They are used for headers that are named but not found, and for names that programs for nvcc can use without
-// an #include. Returns -1 with a message that names the file. Release in any case.
+// an #include. Returns -1 with a message that names the file. Always release the source.
 int source_open(struct source *, const struct source_request *, struct error *);
 void source_release(struct source *);
 // Whether a file is part of the source.
@@ -107,6 +107,6 @@ struct source_texts {
     char **name, **text; // of each header
 };
 
-// Returns -1 with a message if a path cannot be written in an #include. Release in any case.
+// Returns -1 with a message if a path cannot be written in an #include. Always release the texts.
 int source_texts_make(struct source_texts *, const struct source *, struct error *);
 void source_texts_release(struct source_texts *);

@@ -50,10 +50,10 @@ long store_holder(struct store *);
 // trials. environment.key identifies it.
 int store_use_environment(struct store *, const struct environment *, struct error *);
 // Finds the environment that was last used by a run (for status, header, compare and export, which have no device), and
-// makes it current without writing anything. 1 when there is none. Strings are valid until the store is closed.
+// makes it current without writing anything. Returns 1 if there is none. Strings are valid until the store is closed.
 int store_last_environment(struct store *, struct environment *, struct error *);
 
-// Makes the environment with this key current without writing anything. 1 when there is none.
+// Makes the environment with this key current without writing anything. Returns 1 if there is none.
 int store_read_environment(struct store *, const char *key, struct error *);
 // Calls visit for every environment, most recently used first. Stops and returns like store_each. Strings are valid
 // only during the call to visit, which must not use the store.
@@ -118,10 +118,10 @@ int store_each_document(struct store *, int64_t trial, const char *kind, int64_t
 
 // Blobs: bytes that are found by a hash of their content, such as a finalist's cubin. Equal blobs are stored once.
 int store_put_blob(struct store *, const void *bytes, size_t size, char hash[HASH_TEXT_SIZE], struct error *);
-// 1 when there is none; -1 with a message when the bytes do not match their hash. They are valid until the next call to
-// store_get_blob.
+// Returns 1 if there is no such blob, and -1 with a message if the bytes do not match their hash. They are valid until
+// the next call to store_get_blob.
 int store_get_blob(struct store *, const char *hash, const void **bytes, size_t *size, struct error *);
-// A trial's blob of a kind ("cubin"); a later blob replaces it. 1 if the trial has none.
+// A trial's blob of a kind ("cubin"); a later blob replaces it. Returns 1 if the trial has none.
 int store_set_trial_blob(struct store *, int64_t trial, const char *kind, const char *hash, struct error *);
 int store_trial_blob(struct store *, int64_t trial, const char *kind, char hash[HASH_TEXT_SIZE], struct error *);
 

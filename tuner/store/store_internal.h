@@ -90,7 +90,7 @@ int store_begin(struct store *, struct error *err);
 int store_end(struct store *, int status, struct error *err);
 
 // A transaction around several queries, so that they take one lock and see one state. Within another transaction, these
-// functions begin no new one.
+// functions begin no new transaction.
 int store_begin_reading(struct store *, struct error *err);
 void store_end_reading(struct store *);
 

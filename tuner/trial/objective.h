@@ -8,8 +8,8 @@ enum objective { OBJECTIVE_GEOMEAN, OBJECTIVE_MEAN, OBJECTIVE_WORST, OBJECTIVE_E
 // The words of job files and requests, by objective; NULL-terminated.
 extern const char *const objective_text[];
 
-// What the final minimises: the objective of the times, that of the energies, or their product. The words are those of
-// job files and documents.
+// What the final minimises: the objective of the times, the objective of the energies, or the product of both. The
+// words are those of job files and documents.
 enum minimize { MINIMIZE_TIME, MINIMIZE_ENERGY, MINIMIZE_PRODUCT };
 extern const char *const minimize_text[];
 

@@ -54,8 +54,8 @@ const char *field_kind_name(enum field_kind kind)
     return names[kind];
 }
 
-// A figure's field as a field of a record (tuner/base/record.h), under one of its names. Unless `checked`, any value of
-// its type is accepted.
+// Describes a figure as a field of a record (tuner/base/record.h), under one of the figure's names. Unless `checked`,
+// any value of its type is accepted.
 static struct record_field as_record(const struct trial_field *f, const char *name, bool checked)
 {
     static const enum record_kind kinds[FIELD_KINDS] = {
