@@ -20,8 +20,7 @@ struct compilation {
 void compilation_add(struct compilation *, const char *entry, const char *symbol);
 // The lines in a log that are ptxas advisories. malloc'ed.
 char *compilation_warnings(const char *log);
-// The answers for a compilation that failed, with its log (from the first error on), and for one that missed its
-// deadline.
+// The answers for two failures: errors in the source, with the log from the first error on, and a missed deadline.
 json_t *compilation_refuse(const char *log);
 json_t *compilation_refuse_late(void);
 void compilation_release(struct compilation *);

@@ -1,4 +1,4 @@
-// See findings.h. A rule is a function of the table `rules`. Thresholds are given where they are used; each is a share
+// See findings.h. A rule is a function in the table `rules`. Thresholds are given where they are used; each is a share
 // of the time below which a finding would be noise. A rule returns false if a figure that it needs is unknown, because
 // comparisons with NaN are false.
 #include "tuner/explain/findings.h"

@@ -3,10 +3,10 @@
 //
 // A stored final is read, checked, and turned into medians, intervals and paired ratios.
 //
-// The winner is compared with every baseline of the same final, round by round. Rounds in which either has no time are
-// left out. Where several processes took the rounds, a figure is the median of the processes' medians, and intervals
-// come from drawing processes, then rounds (tuner/base/stats.h). A ratio is the baseline's time over the winner's, so
-// above 1 the winner is faster. Intervals are 95%.
+// The winner is compared with every baseline of the same final, round by round. Rounds in which either of the two has
+// no time are left out. Where several processes took the rounds, a figure is the median of the processes' medians, and
+// intervals come from drawing processes, then rounds (tuner/base/stats.h). A ratio is the baseline's time over the
+// winner's, so above 1 the winner is faster. Intervals are 95%.
 #pragma once
 
 #include "tuner/base/json.h"

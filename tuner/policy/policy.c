@@ -268,8 +268,8 @@ static bool has_choice(const struct policy *p, size_t waiting)
     return free < 2 || waiting > free;
 }
 
-// Chooses the waiting candidate that is measured next, or forgotten, and writes the action to `a`. Returns false if
-// none waits.
+// Chooses the waiting candidate that is measured next, or forgotten, and writes the action to `a`. Returns false if no
+// candidate waits.
 static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
 {
     struct queued_task *t = task_queue_first(&p->queue, TASK_READY), *worst = t;

@@ -91,7 +91,7 @@ struct policy {
     bool ranked;                // the ranking of the waiting trials is up to date
     enum search_end end;
     bool interrupted;
-    bool no_proposal; // the strategy had none; it is asked again after the next result
+    bool no_proposal; // the strategy had no proposal; it is asked again after the next result
     bool deciding;    // in the final
     bool final_sent, final_over;
     size_t final_gpu; // GPU of the final; POLICY_NO_WORKER before it is sent

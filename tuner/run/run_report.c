@@ -5,7 +5,7 @@
 #include "tuner/final/final_values.h"
 #include "tuner/run/run.h"
 
-#define OUTLOOK_SHARE 0.01            // the gain whose probability is shown if the user has not set one (`until`)
+#define OUTLOOK_SHARE 0.01            // the gain whose probability is shown unless the user sets a gain (`until`)
 static const double least_search = 2; // s: a shorter search consists only of its beginning and its end
 
 static void add_failures(const struct run *r, struct text *line)

@@ -35,8 +35,8 @@ struct worker_usage {
 };
 
 void usage_init(struct worker_usage *, double now); // starting
-// Accounts for the time until now, and sets the state from then on. A `now` that is earlier than the last one is
-// replaced by the last one.
+// Accounts for the time until now, and sets the state from then on. If `now` is earlier than in the previous call, the
+// previous value is used.
 void usage_enter(struct worker_usage *, enum usage_state, double now);
 // Moves this many seconds of the worker's last busy time to idle, because its answer waited to be read.
 void usage_pending_answers(struct worker_usage *, double seconds);

@@ -6,7 +6,7 @@
 #include "tuner/setup/probe.h"
 #include "tuner/setup/run_environment.h"
 
-// Hashes the environment, except the source, that a run on the winner's device would have.
+// Hashes the environment that a run on the winner's device would have, except for the source.
 static int hash_job(struct shipped_build *b, const struct job *job, const struct shipped_winner *w, const char *arch,
                     struct error *err)
 {

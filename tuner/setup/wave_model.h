@@ -20,7 +20,7 @@ struct wave_model {
 int wave_model_find(const struct job *, const struct device_limits *, const struct trial *, struct wave_model *out,
                     struct error *);
 
-// The number of blocks of a launch that the device holds at once, with this many registers per thread and bytes of
+// How many blocks of a launch the device holds at once if the kernel has this many registers per thread and bytes of
 // static shared memory (negative: unknown).
 int64_t blocks_at_once(const struct device_limits *, const struct launch_shape *, int64_t registers,
                        int64_t shared_static);

@@ -65,7 +65,7 @@ struct bench_column {
     const char *format; // for printf
     size_t place;
     double scale;   // factor for the number; 0: 1
-    size_t reached; // offset of the share of runs that got there; ">" marks a figure if it is below 1; 0: none
+    size_t reached; // offset of the share of runs that got there; figures with a share below 1 get a ">"; 0: none
 };
 // The figures of strategies on files, and how they are printed: a row for each strategy on each file, and with several
 // files, also a row for the mean over the files. Borrows the options.

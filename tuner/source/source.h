@@ -84,8 +84,8 @@ void source_release(struct source *);
 // Whether a file is part of the source.
 bool source_has(const struct source *, const char *path);
 
-// The source with its host functions, as far as they can be recognised, replaced by declarations on the same lines;
-// NULL if there are none. If it compiles, its device code is the same, because all declarations are kept.
+// The source in which all host functions that can be recognised are replaced by declarations on the same lines; NULL if
+// there are no such functions. If it compiles, its device code is the same, because all declarations are kept.
 // (host_bodies.c)
 char *source_without_host(const char *text);
 
