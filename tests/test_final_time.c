@@ -107,7 +107,7 @@ static const struct timed_run {
     // An exhausted space ends a run long before its time.
     {"a_small_space_does_not_wait", 60, "FAKE_FINAL='0.1 0.01'", "", .winners = 1, .most = 10,
      .job = {.parameters = "{ name = \"X\"; values = [1, 7]; }", .more = RANDOM}},
-    // The winner is rejected after the time is over. The next one wins by the same rounds, without its own check.
+    // The winner is rejected after the time limit. The next one wins by the same rounds, without its own check.
     {"a_winner_that_is_refused_late_is_replaced_at_once", 4,
      FAKE_SANITIZER "FAKE_SANITIZER_DELAY=2.5 FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.02'",
      "is out of the final: out_of_bounds: compute-sanitizer's memcheck|is not run under compute-sanitizer: no time is "

@@ -322,8 +322,8 @@ TEST(a_prefix_sum_agrees_with_a_loop_across_pieces)
     for (size_t i = 0; i < 5000; i++) assert_true(allowed(expected_of(&r, op, "y"), i) == 0);
 }
 
-// The recurrence over whole matrices, with gaps of every length instead of E and F. It shares no shortcut with the
-// reference.
+// The recurrence over whole matrices, with gaps of every length instead of E and F. It uses none of the reference's
+// shortcuts.
 static int score_of(const char *a, const char *b)
 {
     static int h[16][16];

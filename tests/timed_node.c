@@ -11,7 +11,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/node/node_message.h"
 
-// A worker. Its index is its number in timed_answers.h; compilers have one as well.
+// A worker. Its index in `locations` is its number in timed_answers.h. Compilers have such a number as well.
 struct location {
     uint32_t channel; // 0: free
     char *input;      // its lines, the last of which may be incomplete

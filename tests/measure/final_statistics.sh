@@ -24,7 +24,8 @@ stop_load() {
 }
 trap 'stop_load; rm -rf "$folder"' EXIT
 
-# job NAME LENGTH PLANTED MEASURE [PART]: The kernel PLANTED takes 1/PART longer (PART: 50, which is 2%); 0: none does.
+# job NAME LENGTH PLANTED MEASURE [PART]: The kernel PLANTED takes 1/PART longer (default 50, which is 2%). If PLANTED
+# is 0, all kernels take equally long.
 job() {
     cat >"$folder/$1.cu" <<END
 #ifndef NAME // the reference is compiled without parameters

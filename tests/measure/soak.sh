@@ -10,8 +10,8 @@
 #
 # Usage: tests/measure/soak.sh [SECONDS] [OPTION...]    (900) options of `sweetspot tune`
 # SOAK_DRY=1: scripted workers replace GPU and compiler (out/bin/fake_worker; make test-programs), to test the script
-# and the driver. The run then ends after 4,000 trials on any machine: the driver grows once by about 1 MB (SQLite's
-# page cache), which would weigh too much in a run with few trials. The speed is not checked then.
+# and the driver. The run then ends after 4,000 trials on any machine, because the driver grows once by about 1 MB
+# (SQLite's page cache), and this would weigh too much in a run with few trials. The speed is not checked then.
 set -eu
 cd "$(dirname "$0")/../.."
 seconds=${1:-900}
