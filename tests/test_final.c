@@ -354,8 +354,8 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     assert_contains(r.out, "undecided: another candidate may be faster by up to ");
 }
 
-// A worker that sends impossible results of the final is killed, and the final has no winner. The search's results
-// stay.
+// A worker that sends impossible results in the final is killed, and the final has no winner. The search's results are
+// kept.
 TEST(what_no_final_can_find_is_refused)
 {
     static const struct {

@@ -36,7 +36,7 @@ TEST(half_of_the_time_stays_with_the_search)
     assert_true(final_clock_reserve(&c, &usual, 2 * (planned + 3.1)) == planned + 3);
     assert_true(final_clock_reserve(&c, &usual, 2 * (planned + 0.1)) == planned);
     assert_true(final_clock_reserve(&c, &usual, 2 * planned - 1) == planned - 0.5);
-    assert_true(final_clock_reserve(&c, &usual, 1.5 * least) == least);  // there is a final in any case
+    assert_true(final_clock_reserve(&c, &usual, 1.5 * least) == least);  // there is always a final
     assert_true(final_clock_reserve(&c, &usual, least) == 0.75 * least); // but there must be something to decide
 }
 
@@ -99,7 +99,7 @@ static const struct timed_run {
     const char *arguments;   // NULL: "job.cfg --store job.db -q"
     const char *after;       // a command that prints more; NULL: none
 } runs[] = {
-    // The final may use the time reserved for nvcc's build. The build is given up when the time is over.
+    // The final may use the time reserved for nvcc's build. The build is given up at the time limit.
     {"a_compiler_that_takes_too_long_is_given_up", 13, "SWEETSPOT_NVCC= FAKE_NVCC=1 FAKE_NVCC_DELAY=60",
      "nvcc's build of the winner is not timed: no time is left for it", .winners = 1},
     {"several_jobs_share_the_time_of_the_command", 6, "FAKE_FINAL='0.1 0.02'", "", .winners = 2,

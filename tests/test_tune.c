@@ -150,8 +150,8 @@ TEST(work_that_no_device_could_do_is_doubted_once_a_run_with_the_line)
     }
 }
 
-// Trials take 2 s each, and the worker holds two until it is known that they are slow. Together they exceed the limit
-// of three seconds for one trial.
+// Trials take 2 s each, and the worker holds two requests until it is known that they are slow. Together they exceed
+// the limit of three seconds for one trial.
 TEST(a_deadline_runs_from_when_the_request_is_at_the_head)
 {
     char *folder = job_folder("head", "1, 2, 3", "\"good\"");

@@ -16,7 +16,8 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 // NOLINTBEGIN(misc-unused-parameters)
 
-// Bytes that a job may allocate in total, bytes that one call may allocate, and kernels that are told apart by name.
+// Bytes that a job may allocate in total, bytes that one call may allocate, and the number of kernels that are told
+// apart by name.
 #ifdef FAKE_CUDA_EMULATES // a program that runs whole jobs and has its own clocks
 enum { FAKE_MEMORY = 1 << 30, FAKE_ALLOCATION = 512 << 20, FAKE_KERNELS = 400 };
 #else

@@ -66,7 +66,7 @@
 #endif
 
 #if MODE == COMPILES_SLOWLY
-// Each has two different instances of the next depth, which gives 2^28 functions to instantiate.
+// Each instance uses two different instances of the next depth, which gives 2^28 functions to instantiate.
 template <int depth, unsigned path> struct tree {
     static __device__ float walk(float x)
     {

@@ -8,7 +8,7 @@
 # quarter are within 3% of the first, over rounds without such kernels. Prints a table, and "N passed, N failed, N
 # skipped"; exit status 1 when a check fails.
 #
-# Usage: tests/measure/soak.sh [SECONDS] [OPTION...]    (900) options of `sweetspot tune`
+# Usage: tests/measure/soak.sh [SECONDS] [OPTION...]    default: 900 s; options of `sweetspot tune`
 # SOAK_DRY=1: scripted workers replace GPU and compiler (out/bin/fake_worker; make test-programs), to test the script
 # and the driver. The run then ends after 4,000 trials on any machine, because the driver grows once by about 1 MB
 # (SQLite's page cache), and this would weigh too much in a run with few trials. The speed is not checked then.
