@@ -47,9 +47,9 @@ TEST(the_throughput_is_that_of_the_slower_station_once_enough_is_outstanding)
         size_t outstanding;
         double throughput;
     } cases[] = {
-        {16, 1, 0.3, 0.35, 1, 1 / 0.65}, // a single one is compiled, measured, replaced ..
+        {16, 1, 0.3, 0.35, 1, 1 / 0.65}, // a single candidate is compiled, measured, replaced ..
         {16, 1, 0.3, 0.35, 2, 1 / 0.35}, // one is compiled while the other is measured
-        {16, 1, 3.5, 0.35, 5, 5 / 3.85}, // too few
+        {16, 1, 3.5, 0.35, 5, 5 / 3.85}, // too few proposals
         {16, 1, 3.5, 0.35, 11, 1 / 0.35}, {4, 1, 0.3, 0.01, 200, 4 / 0.3}, // the compilers limit it
         {100, 3, 0.3, 0.01, 200, 300},    {64, 256, 0.01, 0.3, 300, 256 / 0.3},
         {8, 256, 0.01, 0.3, 300, 800}, // the compilers limit it again

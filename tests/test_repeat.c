@@ -74,7 +74,7 @@ TEST_WITH(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, s
     struct planned_launch *launches;
     size_t count;
     assert_int_equal(space_parse(j->space, "BLOCK_M=128,UNROLL_K=0,REDUCTION=shared", config, &err), 0);
-    char *text = launches_of(j, config, 1); // M = 1000: nine runs, so that y is t before the first
+    char *text = launches_of(j, config, 1); // M = 1000: nine runs, so that y means t before the first run
     assert_string_equal(text, "mini 8 x t\n"
                               "halve 4 t y 500\nhalve 2 y t 250\nhalve 1 t y 125\nhalve 1 y t 62\nhalve 1 t y 31\n"
                               "halve 1 y t 15\nhalve 1 t y 7\nhalve 1 y t 3\nhalve 1 t y 1\n");

@@ -1,5 +1,5 @@
 // The hash of a source covers everything that reaches the compiler (NVRTC, no GPU): headers included in every way,
-// files that are not headers, figures that a program claims for itself, damaged caches, and lack of memory.
+// and files that are not headers. Also figures that a program claims for itself, damaged caches, and lack of memory.
 #include "tests/e2e.h"
 #include "tests/sanitized.h"
 #include "tests/testing.h"

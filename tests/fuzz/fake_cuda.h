@@ -267,8 +267,8 @@ int cuda_kernel_occupancy(struct cuda_kernel *kernel, const struct cuda_geometry
     return 0;
 }
 
-// The function that a launch calls; NULL: none. It reads the arguments' values, as the driver would, because only the
-// kernel knows their number.
+// The function that a launch calls, or NULL if it calls none. The function reads the arguments' values, as the driver
+// would, because only the kernel knows their number.
 static void (*fake_kernel)(void **args);
 static const char *fake_launched; // the name of the kernel
 static struct cuda_geometry fake_geometry;

@@ -32,7 +32,7 @@
  *  DOES_NOT_COMPILE  a syntax error                                   compile_error     hostile.cu(line): error
  *  COMPILES_SLOWLY   a template that takes minutes                    compile_timeout
  *
- *  * by the worker; the driver prunes these before they reach it
+ *  * the worker's status; the driver prunes these candidates before they reach it
  */
 #define CORRECT 0
 #define SLOW 1
