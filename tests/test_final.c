@@ -289,7 +289,7 @@ TEST(a_candidate_that_fails_in_a_later_process_is_out)
     assert_contains(r.out, "is out of the final: wrong: scripted", "X=7,MODE=good");
 }
 
-// X = 7 is faster, but has 4.5 times the library's error; the other one has twice the library's error.
+// X = 7 is faster, but has 4.5 times the library's error; the other candidate has twice the library's error.
 TEST(a_candidate_that_is_less_exact_than_the_job_allows_does_not_win)
 {
     static const struct {

@@ -179,8 +179,8 @@ TEST(a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner)
                     "ended 3 times during the final (see the log), so no winner is decided");
 }
 
-// The worker reports which candidate it runs next. A candidate that ends the worker is out, and another final decides
-// between the others.
+// The worker reports which candidate it runs next. A candidate that ends the worker is excluded, and another final
+// decides between the other candidates.
 TEST(a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_race_again)
 {
     char *folder =

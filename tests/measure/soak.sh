@@ -162,7 +162,7 @@ if used:
 else:
     print("| GPU memory | there is no nvidia-smi | | not measured |")
 
-# Only gaps between results of calm rounds count. No kernel of such a round ends a worker.
+# Only gaps between results of calm rounds are used. No kernel of such a round ends a worker.
 def calm(config):
     return int(dict(part.split("=", 1) for part in config.split(","))["ROUND"]) % 64 > 1
 
