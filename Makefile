@@ -30,10 +30,10 @@ WARNINGS := -Wall -Wextra -Wshadow -Wconversion $(if $(WERROR),-Werror)
 ifdef SANITIZE
 ifeq ($(shell sh tests/fuzz/there.sh && echo yes),yes)
 override CC := $(filter ccache,$(CC)) clang
-# Without pointer-overflow: clang's check also reports NULL + 0, which occurs with empty lists.
+# pointer-overflow is left out, because clang's check also reports NULL + 0, which occurs with empty lists.
 SANITIZERS := -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize=pointer-overflow \
   -fno-sanitize-recover=all -D__SANITIZE_ADDRESS__
-# Without -Wconversion, because clang's differs from gcc's.
+# -Wconversion is left out, because clang's differs from gcc's.
 WARNINGS := -Wall -Wextra -Wshadow -Wno-format-zero-length -Wno-string-conversion $(if $(WERROR),-Werror)
 CFLAGS := -O1 -gline-tables-only
 else
@@ -416,8 +416,8 @@ fuzz: setup
 	  SECONDS_EACH=$(FUZZ_SECONDS) UNTIL=$(FUZZ_UNTIL) bash tests/fuzz/run.sh $(HARNESSES:%=out/bin-sanitize/%); \
 	else echo "fuzz: no clang with libFuzzer (Debian: clang, libclang-rt-dev)"; \
 	  echo "0 passed, 0 failed, $(words $(HARNESSES)) skipped"; fi
-# Attacks on whole runs: kills, faults, power cuts (tests/torture/torture.c). TORTURE_SHARE: percentage of them to run,
-# TORTURE: their names, TORTURE_SEED: repeats a single one.
+# Attacks on whole runs: kills, faults, power cuts (tests/torture/torture.c). TORTURE: the names of the attacks
+# (default: all), TORTURE_SHARE: percentage of their blows, TORTURE_SEED: repeats a single scene.
 TORTURE_LAYERS := $(addprefix $(BIN)/,io_fault.so power_cut.so clock_jump.so)
 TORTURE_SOURCES := $(filter-out $(TORTURE_LAYERS:$(BIN)/%.so=tests/torture/%.c),$(wildcard tests/torture/*.c))
 

@@ -40,7 +40,7 @@ static int compute(const struct sgemm_2048_kernels *kernels)
 
 int main(void)
 {
-    struct sgemm_2048_kernels kernels; /* for one device; a program that uses several at once needs one each */
+    struct sgemm_2048_kernels kernels; /* for one device; a program that uses more needs one for each */
     int count, i, right = 0, wrong = 0;
     MUST(cudaGetDeviceCount(&count));
     for (i = 0; i < count; i++) {

@@ -15,7 +15,7 @@
 #include "tuner/base/entropy.h"
 
 #define main gpu_main
-#include "tuner/gpu/main_gpu.c" // NOLINT: its functions are its own
+#include "tuner/gpu/main_gpu.c" // NOLINT: includes the source for its static functions
 #undef main
 
 int emulate_support(const char *name, const unsigned grid[3], unsigned block, void **args);

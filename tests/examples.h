@@ -90,8 +90,8 @@ static inline void example_keep_binary(const char *folder, const char *store_pat
     store_close(store);
 }
 
-// Tunes configs/sgemm_2048.cfg on the demo's recording, as if that had been made on this device, and stores a binary
-// for it.
+// Tunes configs/sgemm_2048.cfg on the demo's recording, as if it had been made on this device, and stores a binary for
+// it.
 static inline void example_replay(const char *folder, const char *store, const char *device, const char *arch)
 {
     struct e2e_result r =

@@ -14,7 +14,7 @@ enum {
     FAKE_UNFIT = 11,    // must not be used
     FAKE_FAILS = 13,    // does not run
     FAKE_AGAIN = 21,    // is the same as FAKE_FIRST
-    FAKE_FAST_RUNS = 12 // fast runs of FAKE_FADES: its first ones, including rounds that do not count
+    FAKE_FAST_RUNS = 12 // number of fast runs of FAKE_FADES: its first ones, including the warm-up
 };
 
 static double fake_seconds_of(uint64_t algorithm)

@@ -73,7 +73,7 @@ static void wait_for_file(const char *op)
     for (int i = 0; i < 6000 && access(path, F_OK); i++) usleep(10000);
 }
 
-// Compiles a helper, which comes before any candidate: "support", "ceilings" or "reference". If $FAKE_HELPERS is set,
+// Compiles a helper ("support", "ceilings" or "reference"); these come before any candidate. If $FAKE_HELPERS is set,
 // it is logged with its macros, and the compilation lasts until that many helpers are logged, or for ten seconds
 // ("alone"). $FAKE_HELPER_CRASH and $FAKE_HELPER_ERROR name helpers that crash and fail. NULL: it was compiled.
 static json_t *compile_helper(const json_t *request)

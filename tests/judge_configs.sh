@@ -1,6 +1,7 @@
 #!/bin/sh
-# Judges the first valid configuration of every job file given (all of configs/*.cfg), sanitizers included. Prints a
-# table of verdicts and of the tools' findings. No verdict may be `wrong`. Needs a GPU and compute-sanitizer.
+# Judges the first valid configuration of every job file given (default: all of configs/*.cfg), including the
+# sanitizers. Prints a table of verdicts and of the tools' findings. No verdict may be `wrong`. Needs a GPU and
+# compute-sanitizer.
 #
 # Usage: BIN=out/bin tests/judge_configs.sh [JOB...]
 bin=${BIN:-out/bin} bad=0

@@ -133,7 +133,7 @@ twice=$(find tuner search kernels -path tuner/source/host -prune -o -name '*.[ch
 
 # Names of JSON members occur in few places: messages (tuner/protocol), the store's documents, recordings, reports,
 # sections of headers, events and the live file, and the records of the compile cache. Everything else uses structs. The
-# files in tests/json_members.txt still name some; this list may only shrink.
+# files in tests/json_members.txt still name some members; this list may only shrink.
 names='json_(pack|put|get_[a-z]+|object_(get|set|set_new|del))\((.*"|$)'
 named=$(grep -rlE "$names" tuner search kernels --include='*.[ch]' |
     grep -vE '^tuner/(protocol|store|recorded|report|header|watch)/|/(run_events|run_documents|final_events)\.c$' |

@@ -3,9 +3,9 @@
 # "N passed, N failed, N skipped": clang-tidy counts one per file, cppcheck one in total. A missing tool is skipped.
 #
 # Usage: COMMANDS=FILE tests/lint.sh [C-FILE...], or `make lint`. COMMANDS: a file; each line is a C file, a tab, and
-# the compiler's options. DEEP=1 lets clang's analyzer follow every path (ten times as long). JOBS: files at once. A
-# clean file is not checked again until the file, a header that it includes, its options or the checks change. out/lint
-# keeps the hashes, unless LINT_ONCE is set.
+# the compiler's options. DEEP=1 lets clang's analyzer follow every path, which takes ten times as long. JOBS: files at
+# once. A clean file is not checked again until the file, a header that it includes, its options or the checks change.
+# out/lint keeps the hashes, unless LINT_ONCE is set.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 commands=${COMMANDS:?} kept=out/lint/${DEEP:+deep-}tidy
@@ -30,8 +30,9 @@ look() {
     return 1
 }
 
-# tidy FILE...: checks those not known to be clean, in one process for each set of options, because clang-tidy starts
-# slowly. If something is wrong, checks them file by file. A hash in $kept means that the file was clean.
+# tidy FILE...: checks the files that are not known to be clean, in one process for each set of options, because
+# clang-tidy starts slowly. If something is wrong, checks them file by file. A hash in $kept means that the file was
+# clean.
 tidy() {
     local file opts hash mark one_by_one
     local -A files_of=() hash_of=()

@@ -1,4 +1,4 @@
-# Shell functions for tests of pools on a scheduler or a login of this machine (slurm.sh, ssh.sh): 80 candidates for
+# Shell functions for tests of pools that use a scheduler or ssh on this machine (slurm.sh, ssh.sh): 80 candidates for
 # scripted workers, and checks of their results. The caller sets BIN, `kind` (the word before each result) and `tests`
 # (the number of tests), and calls scene_begin once.
 passed=0 failed=0
@@ -62,7 +62,7 @@ EOF
     store=$at/job.db
 }
 tune() { "$BIN/sweetspot" tune "$at/job.cfg" --store "$store" -q --node-cache "$at/cache" "$@"; }
-# Whether all 80 configurations have a result and none was blamed.
+# Whether all 80 configurations have a result and no fault was blamed on any of them.
 whole() {
     grep -q ', 80 in all' "$at/err" && grep -q 'winner: trial' "$at/out" &&
         ! grep -qE '  (crashed|timeout|compile_error|launch_error): ' "$at/job.log"

@@ -7,8 +7,8 @@
 //     out/bin/rebind --space SPACE [--count N] [--part I/N] [--write] OLD JOB
 //         compares every configuration of the recorded space SPACE, or N random ones, for the architecture that it was
 //         recorded on. --part: only every N-th, beginning with number I (from 0), so that several processes can share
-//         the work. --write: replaces the old version's hash in the space with the new version's, if all compared are
-//         identical
+//         the work. --write: replaces the old version's hash in the space with the new version's, if all compared
+//         configurations are identical
 //
 // Identical means the same machine code (.text), the same information for the driver (.nv.info) and the same constants
 // (.nv.constant0). Differences in line tables do not matter. If the code differs, registers, spills and shared memory

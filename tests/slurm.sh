@@ -1,7 +1,7 @@
 #!/bin/bash
-# Runs Slurm on one machine, and a pool on it: a controller and several slurmd that stand for nodes, without systemd,
-# with its own munged. Needs root, and installs missing Debian packages. Searches run on it while workers, agents and
-# the driver are killed, a node is drained and another one joins.
+# Runs Slurm without systemd on one machine (a controller, its own munged, and several slurmd that stand for nodes), and
+# a pool on it. Needs root, and installs missing Debian packages. Searches run on it while workers, agents and the
+# driver are killed, a node is drained and another one joins.
 # Usage: BIN=out/bin tests/slurm.sh
 set -u
 BIN=$(realpath "${BIN:?}")

@@ -124,7 +124,7 @@ TEST(a_file_that_unpacks_to_too_much_is_an_error)
     assert_null(gzip_read_file(bomb, NULL, &err));
     assert_contains(err.message, "it unpacks to more than 100 times its size");
     free(zeros);
-#ifndef __SANITIZE_ADDRESS__ // its own memory counts as well
+#ifndef __SANITIZE_ADDRESS__ // the sanitizer's own memory would count as well
     int fd = open(plain, O_WRONLY | O_CREAT, 0600), status;
     assert_true(fd >= 0 && !ftruncate(fd, PLAIN));
     close(fd);

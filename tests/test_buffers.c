@@ -149,7 +149,7 @@ TEST(requests_that_do_not_fit_are_refused)
                  "\"direction\":\"out\"},{\"name\":\"B\",%s}]",
                  cases[i].second);
         assert_int_not_equal(open_buffers(&s, NULL, text, &err), 0);
-        // The first is rejected before buffers are read, so its message names none.
+        // The first case is rejected before buffers are read, so its message names no buffer.
         if (!strstr(err.message, cases[i].said) || (i && !strstr(err.message, "buffer B")))
             fail_msg("case %zu: %s", i, err.message);
         buffers_release(&s);

@@ -140,7 +140,7 @@ TEST(an_older_race_is_not_shown)
     assert_null(strstr(r.out, "nvcc 13"));
 }
 
-// If NVRTC's build of the winner is found wrong in the race, it is out, and another final decides.
+// If NVRTC's build of the winner is found wrong in the race, it is excluded, and another final decides.
 TEST(a_winner_that_fails_in_the_race_of_builds_is_out)
 {
     char *folder = write_job("falls", "\"race_wrong\", \"good\"", NULL,

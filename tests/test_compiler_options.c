@@ -1,5 +1,5 @@
 // Parameters that are compiler options: invalid ones are refused, candidates are compiled with them, and the header's
-// instructions have the winner's.
+// instructions contain the winner's options.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
@@ -92,7 +92,7 @@ TEST(the_header_has_the_winners_options_and_no_macro_for_them)
     assert_null(strstr(r.out, "use_fast_math"));
     assert_null(strstr(r.out, "#define LIMIT"));
     assert_null(strstr(r.out, "#undef LIMIT"));
-    // A different option under the same name gives a different environment, so earlier results do not count.
+    // A different option under the same name gives a different environment, so earlier results are not used.
     r = e2e_passed(e2e_in(folder, "sed -i s/--maxrregcount=/--split-compile=/ job.cfg && " FAKE
                                   " $BIN/sweetspot tune job.cfg --store job.db -j 1 -q"));
     assert_contains(r.err, "2 new trials");

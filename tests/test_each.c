@@ -84,7 +84,7 @@ TEST(a_problem_that_nothing_can_do_has_no_kernel_set)
 }
 
 // Tiles of 64 and 128 on a device that holds 100 blocks: 120 of the larger tiles need two waves. The nearest problem,
-// which has 90, does not show this.
+// which has 90 tiles, does not show this.
 TEST(what_is_held_back_gets_the_kernel_with_the_least_expected_time)
 {
     const double times[] = {1.1, 2.2, 4.0, 1.0, 2.0, 2.7}, relative_times[] = {1.1, 2.2, 2.7, 1, 2, 4};
@@ -95,7 +95,7 @@ TEST(what_is_held_back_gets_the_kernel_with_the_least_expected_time)
     struct kernel_times all = {2, 3, 1, both, holdout, sizes, NULL};
     assert_int_equal(kernel_set_find(&all, 0.03, &set), 0);
     assert_int_equal(set.count, 2);
-    assert_true(set.worst_holdout > 0.4); // the nearest is 904, on which candidate 1 is the fastest
+    assert_true(set.worst_holdout > 0.4); // the nearest problem is 904, on which candidate 1 is the fastest
     all.relative_times = relative_times;
     assert_int_equal(kernel_set_find(&all, 0.03, &set), 0);
     assert_true(set.worst_holdout == 0);

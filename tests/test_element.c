@@ -61,7 +61,7 @@ TEST(fp8_is_converted_as_cuda_does)
 {
     static const struct {
         enum element type;
-        int digits, bias, infinity; // infinity: its code, or for e4m3 that of NaN
+        int digits, bias, infinity; // infinity: the code of infinity, or for e4m3 of NaN
         uint64_t hash;
         double largest, smallest;
     } types[] = {{ELEMENT_E4M3, 3, 7, 0x7f, 0x24b223ff52e2a703u, 448, 0x1p-9},

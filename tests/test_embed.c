@@ -444,7 +444,7 @@ TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
     assert_int_equal(finished_program(&job, compilers[0], source, "", ""), 65);
 }
 
-// A whole run with the scripted worker: the binary that it reports as the one that ran is kept; any other is not.
+// A whole run with the scripted worker: only the binary that it reports as the one that ran is kept.
 TEST(the_final_keeps_the_bytes_that_ran)
 {
     char *folder = e2e_folder("embed");

@@ -145,7 +145,7 @@ TEST(whole_jobs_are_tuned_and_wrong_kernels_are_found_without_a_gpu)
 }
 
 // A stage that is not timed, one that clears the output, and the kernel. A kernel that destroys the first stage's
-// results and one whose output is not cleared must be found wrong. Only the time of the kernel, 1 ms, must count.
+// results and one whose output is not cleared must be found wrong. The measured time must be the kernel's 1 ms.
 TEST(a_stage_that_is_not_timed_runs_before_every_launch_and_one_clears_the_output)
 {
     static const struct family staged = {
@@ -197,8 +197,8 @@ TEST(the_worker_measures_energy)
     if (!(fabs(watts - 300) <= 300 * 0.05 / 2)) fail_msg("%g W", watts);
 }
 
-// cublasLt's 32 algorithms race. Those that do not run, that equal others, or that were fast only at first are not
-// among the three. The second process of the final uses the choice of the first, and a stage makes its own choice.
+// cublasLt's 32 algorithms race. The three baselines include no algorithm that does not run, equals another one, or was
+// fast only at first. The second process of the final uses the choice of the first, and a stage makes its own choice.
 TEST(the_fastest_three_ways_of_cublaslt_are_baselines_of_their_own)
 {
     char *folder = e2e_folder("cublaslt");

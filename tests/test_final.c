@@ -289,7 +289,7 @@ TEST(a_candidate_that_fails_in_a_later_process_is_out)
     assert_contains(r.out, "is out of the final: wrong: scripted", "X=7,MODE=good");
 }
 
-// X = 7 is faster, but has 4.5 times the library's error; the other one has twice the library's error.
+// X = 7 is faster, but has 4.5 times the library's error; the other candidate has twice the library's error.
 TEST(a_candidate_that_is_less_exact_than_the_job_allows_does_not_win)
 {
     static const struct {
@@ -354,8 +354,8 @@ TEST(a_kernel_of_two_times_is_named_and_the_winner_may_be_undecided)
     assert_contains(r.out, "undecided: another candidate may be faster by up to ");
 }
 
-// A worker that sends impossible results of the final is killed, and the final has no winner. The search's results
-// stay.
+// A worker that sends impossible results in the final is killed, and the final has no winner. The search's results are
+// kept.
 TEST(what_no_final_can_find_is_refused)
 {
     static const struct {

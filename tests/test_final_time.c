@@ -36,7 +36,7 @@ TEST(half_of_the_time_stays_with_the_search)
     assert_true(final_clock_reserve(&c, &usual, 2 * (planned + 3.1)) == planned + 3);
     assert_true(final_clock_reserve(&c, &usual, 2 * (planned + 0.1)) == planned);
     assert_true(final_clock_reserve(&c, &usual, 2 * planned - 1) == planned - 0.5);
-    assert_true(final_clock_reserve(&c, &usual, 1.5 * least) == least);  // there is a final in any case
+    assert_true(final_clock_reserve(&c, &usual, 1.5 * least) == least);  // there is always a final
     assert_true(final_clock_reserve(&c, &usual, least) == 0.75 * least); // but there must be something to decide
 }
 
@@ -99,7 +99,7 @@ static const struct timed_run {
     const char *arguments;   // NULL: "job.cfg --store job.db -q"
     const char *after;       // a command that prints more; NULL: none
 } runs[] = {
-    // The final may use the time reserved for nvcc's build. The build is given up when the time is over.
+    // The final may use the time reserved for nvcc's build. The build is given up at the time limit.
     {"a_compiler_that_takes_too_long_is_given_up", 13, "SWEETSPOT_NVCC= FAKE_NVCC=1 FAKE_NVCC_DELAY=60",
      "nvcc's build of the winner is not timed: no time is left for it", .winners = 1},
     {"several_jobs_share_the_time_of_the_command", 6, "FAKE_FINAL='0.1 0.02'", "", .winners = 2,
@@ -107,7 +107,7 @@ static const struct timed_run {
     // An exhausted space ends a run long before its time.
     {"a_small_space_does_not_wait", 60, "FAKE_FINAL='0.1 0.01'", "", .winners = 1, .most = 10,
      .job = {.parameters = "{ name = \"X\"; values = [1, 7]; }", .more = RANDOM}},
-    // The winner is rejected after the time is over. The next one wins by the same rounds, without its own check.
+    // The winner is rejected after the time limit. The next one wins by the same rounds, without its own check.
     {"a_winner_that_is_refused_late_is_replaced_at_once", 4,
      FAKE_SANITIZER "FAKE_SANITIZER_DELAY=2.5 FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.02'",
      "is out of the final: out_of_bounds: compute-sanitizer's memcheck|is not run under compute-sanitizer: no time is "

@@ -253,7 +253,7 @@ GPU_TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
     store_close(store);
 }
 
-// One node gets the sources. Its cubins go to the other, which does not compile.
+// One node gets the sources. The cubins that it compiles go to the other node, which does not compile.
 GPU_TEST(nodes_that_share_no_files_do_a_whole_search)
 {
     char *folder = e2e_folder("private");
@@ -277,7 +277,7 @@ GPU_TEST(nodes_that_share_no_files_do_a_whole_search)
 
 static const struct {
     const char *key, *metric;
-    double tolerance, floor; // relative; and an absolute difference that does not count
+    double tolerance, floor; // relative; and an absolute difference that is ignored
 } checked[] = {
     {"bank_conflicts_load", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0.02, 5000},
     {"bank_conflicts_store", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0.02,
@@ -345,7 +345,7 @@ static int compare_gemm(int tile_col, int block_k)
     double conflicts = counter(store, "bank_conflicts_load", config);
     bad += tile_col == 8
                ? !(conflicts > 3e7)
-               : !(conflicts < 3e4); // every load conflicts two-way, or none does; others are between loads and copies
+               : !(conflicts < 3e4); // two-way conflicts of every load, or none; others are between loads and copies
     store_close(store);
     return bad;
 }

@@ -19,7 +19,7 @@ static struct e2e_result tune(const char *job, const char *source, const char *o
         "#include <math.h>\n"
         "static const float *find(int n, const struct sweetspot_array *a, const char *name)\n"
         "{\n    for (int i = 0; i < n; i++) if (a[i].name[0] == name[0]) return a[i].data;\n    return 0;\n}\n"
-        // A texel's centre is at one half. Weights have 8 fractional bits.
+        // Centres of texels are at i + 0.5. Weights have 8 fractional bits.
         "static double at(const float *t, double x, double y)\n"
         "{\n    double fx = floor(x - 0.5), fy = floor(y - 0.5), u = x - 0.5 - fx, v = y - 0.5 - fy, sum = 0;\n"
         "    for (int k = 0; k < 4; k++) {\n"

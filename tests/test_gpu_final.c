@@ -63,8 +63,8 @@ GPU_TEST(short_kernels_that_are_the_same_tie)
     assert_contains(out, ", tied with ", " rounds in process 2");
 }
 
-// A race decides the places, and the final's processes use the same algorithms. So the first is hardly slower than the
-// third, and no two are the same.
+// A race decides the places, and the final's processes use the same algorithms. So the first algorithm is hardly slower
+// than the third, and no two of them are the same.
 GPU_TEST(the_three_fastest_algorithms_of_cublaslt_are_compared)
 {
     static const char *const sizes[] = {"M = 512; N = 512; K = 512", "M = 1024; N = 2048; K = 4096"};

@@ -1,7 +1,7 @@
 // Matrix products on CUDA cores and in FP64, which need a GPU. Compares templates/gemm_simt.cu, gemm_rows.cu,
-// gemm_dmma.cu and gemv.cu with cuBLAS in double precision (or with twice its bits) at sizes that are not multiples of
-// any tile. Without a GPU these tests are skipped, and counted as skipped; with SWEETSPOT_GPU_REQUIRED set (make
-// test-gpu) they fail instead.
+// gemm_dmma.cu and gemv.cu with cuBLAS in double precision (FP64 products: with a reference of twice that precision) at
+// sizes that are not multiples of any tile. Without a GPU these tests are skipped, and counted as skipped; with
+// SWEETSPOT_GPU_REQUIRED set (make test-gpu) they fail instead.
 #include "tests/gpu_products.h"
 
 // Few candidates and launches, because each one has to read 12 GiB to check that nothing was written between the rows.

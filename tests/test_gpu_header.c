@@ -31,7 +31,7 @@ static const struct {
 #define DRIVER "-L" TEST_CUDA_HOME "/lib64/stubs -L" TEST_CUDA_HOME "/lib/stubs -lcuda"
 #define RUNTIME "-L" TEST_CUDA_HOME "/lib64 -L" TEST_CUDA_HOME "/lib -lcudart_static -ldl -lrt -lpthread"
 
-// Each builds %1$s/program from %2$s.
+// Each command builds %1$s/program from %2$s.
 static const char *const builds[] = {
     "gcc -std=c99 " STRICT INCLUDES FILES DRIVER,
     "g++ -std=c++11 -x c++ " STRICT INCLUDES FILES DRIVER,

@@ -15,7 +15,7 @@
 // To run one family by hand: sweetspot tune tests/hostile/FAMILY.cfg --no-counters. SWEETSPOT_HOSTILE_WAYS=all runs
 // every family in all ways. SWEETSPOT_HOSTILE_CASES="FAMILY/CASE:WAY ..." runs only these cases and `plain`, with a
 // final only in the way `final`; the default way is small_cold. SWEETSPOT_HOSTILE_FAMILIES="FAMILY ...": runs only
-// these. SWEETSPOT_HOSTILE_CACHE: path of a compile cache that is kept between runs.
+// these families. SWEETSPOT_HOSTILE_CACHE: path of a compile cache that is kept between runs.
 #include <ctype.h>
 
 #include "tests/gpu.h"

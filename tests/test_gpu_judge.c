@@ -172,8 +172,8 @@ GPU_TEST(a_finalist_with_a_hidden_mistake_does_not_win)
     if (strstr(r.out, "CASE=reads_")) fail_msg("%s", r.out);
 }
 
-// Functions in a shared library instead of a kernel: cuBLAS, one that leaves out a row, one that crashes, and one that
-// never returns.
+// Functions in a shared library instead of a kernel: one calls cuBLAS, one leaves out a row, one crashes, and one never
+// returns.
 static const char library[] =
     "#include <cublas_v2.h>\n#include <unistd.h>\n"
     "static int product(void *stream, void **a, const long long *sizes, int less)\n{\n"

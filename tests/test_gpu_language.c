@@ -93,7 +93,7 @@ static const char table_job[] =
     "};\n"
     "  arguments = ( { scalar = \"N\"; type = \"i32\"; }, { buffer = \"x\"; }, { buffer = \"y\"; } ); };\n"
     "work = { bytes = \"8*N\"; }; measure = { final = { rounds = 5; processes = 1; candidates = 2; }; };\n";
-// The kernel that makes the table takes a millisecond, which must not count.
+// The kernel that makes the table takes a millisecond, which must not be part of the measured time.
 static const char table_source[] =
     "#define LEAVE 1\n"
     "extern \"C\" __global__ void make(int n, const float *x, float *t)\n{\n"

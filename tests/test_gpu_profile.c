@@ -30,7 +30,7 @@ static const struct {
 
 static const struct {
     const char *key, *metric;
-    double tolerance, floor; // relative; and an absolute difference that does not count
+    double tolerance, floor; // relative; and an absolute difference that is ignored
 } checked[] = {
     {"executed", "smsp__inst_executed.sum", 0.02, 0},
     {"fma_instructions", "sm__inst_executed_pipe_fma.sum", 0.02, 0},

@@ -25,7 +25,7 @@ static int compile_and_run(const char *compiler, const char *suffix, const char 
 static const char c99[] = "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror";
 static const char cpp[] = "g++ -std=c++11 -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror";
 
-// The macros' names clash with the sizes' on purpose. Each wrong answer has its own exit status.
+// Macros have the same names as sizes on purpose. Each wrong answer has its own exit status.
 static const char geometry_program[] =
     "#define M 1\n#define N 1\n#define grid 1\n#define size 1\n"
     "#undef grid\n#undef size\n"

@@ -225,7 +225,7 @@ TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
     assert_contains(finished_says(&job, EXIT_USAGE, "compare JOB -s STORE --lower-bound").err, "--fail-below");
 }
 
-// The ratio to one library is 1.0 to 1.2, to another always 1.3; a third has none.
+// The ratio to one library is 1.0 to 1.2, and to another always 1.3; there is no ratio to a third one.
 TEST(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_wanted)
 {
     struct error err = {""};

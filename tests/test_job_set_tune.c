@@ -108,9 +108,9 @@ TEST(several_files_are_tuned_and_begin_with_each_others_winners)
     assert_contains(r.err, "has the same name as a.cfg, 'a'");
 }
 
-// Each configuration of a is faster than the one before; all of b's are equally fast. At 10 ms per trial, a has more
-// configurations than there is time for on any machine, so it never runs out. test_policy.c tests how the time is
-// shared, in simulated time.
+// Each configuration of a is faster than the one before; all configurations of b are equally fast. At 10 ms per trial,
+// a has more configurations than there is time for on any machine, so it never runs out. test_policy.c tests how the
+// time is shared, in simulated time.
 TEST(the_time_that_is_left_goes_to_the_job_that_gains_most)
 {
     enum { SIDE = 6000 };

@@ -122,8 +122,8 @@ static char *mistakes_with(const char *whole, const char *piece)
     return test_owned(found.text);
 }
 
-// The page's next example after `at`, an indented block between blank lines, without its indentation, and its end. NULL
-// if there is none.
+// The page's next example after `at` without its indentation, or NULL if there is none. An example is an indented block
+// between blank lines. *end: the example's end.
 static char *example_after(const char *at, const char **end)
 {
     if (!at || !(at = strstr(at, "\n\n    "))) return NULL;

@@ -51,7 +51,7 @@ static void expect_tidy(const char *folder)
 
 // Two hundred requests ------------------------------------------------------------------------------------------------
 
-// A request, and the command line for the same judgement or a part of the error.
+// A request, and either the command line for the same judgement or a part of the expected error.
 static const struct {
     const char *request, *options, *error;
 } kinds[] = {
@@ -78,7 +78,7 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, REQUESTS = 200 };
 
-// The document without its seed, the only difference between two judgements of one kernel.
+// The document without its seed, which is the only difference between two judgements of one kernel.
 static char *plain(json_t *document)
 {
     json_object_set_new(document, "seed", json_null());

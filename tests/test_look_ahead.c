@@ -11,12 +11,12 @@ TEST(proposals_run_ahead_as_far_as_the_times_ask_for)
         double gpu_time;
         size_t least, most; // outstanding, once the times are known
     } cases[] = {
-        {16, 1, third_of_a_second, 0.35, 2, 4},    // the next is compiled while one is measured
+        {16, 1, third_of_a_second, 0.35, 2, 4},    // the next candidate is compiled while one is measured
         {16, 1, third_of_a_second, 5, 2, 2},       // a slow kernel's proposals are fresh
         {16, 1, third_of_a_second, 0.015, 17, 40}, // a fast kernel keeps the compilers busy
         {1, 1, third_of_a_second, 0.015, 2, 3},
         {16, 4, third_of_a_second, 0.35, 7, 14},
-        {32, 2, at_once, 0.012, 4, 5}, // each GPU has one waiting, which the other cannot take
+        {32, 2, at_once, 0.012, 4, 5}, // each GPU has a waiting candidate, which the other GPU cannot take
         {16, 1, hundredfold, 0.35, 5, 10},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -47,12 +47,12 @@ TEST(the_throughput_is_that_of_the_slower_station_once_enough_is_outstanding)
         size_t outstanding;
         double throughput;
     } cases[] = {
-        {16, 1, 0.3, 0.35, 1, 1 / 0.65}, // a single one is compiled, measured, replaced ..
+        {16, 1, 0.3, 0.35, 1, 1 / 0.65}, // a single candidate is compiled, measured, replaced ..
         {16, 1, 0.3, 0.35, 2, 1 / 0.35}, // one is compiled while the other is measured
-        {16, 1, 3.5, 0.35, 5, 5 / 3.85}, // too few
+        {16, 1, 3.5, 0.35, 5, 5 / 3.85}, // too few proposals
         {16, 1, 3.5, 0.35, 11, 1 / 0.35}, {4, 1, 0.3, 0.01, 200, 4 / 0.3}, // the compilers limit it
         {100, 3, 0.3, 0.01, 200, 300},    {64, 256, 0.01, 0.3, 300, 256 / 0.3},
-        {8, 256, 0.01, 0.3, 300, 800}, // the compilers again
+        {8, 256, 0.01, 0.3, 300, 800}, // the compilers limit it again
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct look_ahead a;

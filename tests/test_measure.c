@@ -176,7 +176,7 @@ TEST(the_time_allowed_ends_sampling)
     struct sampler s;
     sampler_begin(&s, &settings, 0, samples);
     feed(&s, 0.05, 1.0, 1);
-    assert_int_equal(s.count, 7); // min_samples are taken in any case
+    assert_int_equal(s.count, 7); // min_samples are always taken
 }
 
 TEST(beyond_the_cutoff_one_time_is_enough)
@@ -241,7 +241,7 @@ TEST(the_worst_first_launch_of_late_counts)
     early_stop_learn(&r, 2, 1);
     for (int i = 1; i < EARLY_STOP_KEPT; i++) early_stop_learn(&r, 0.9, 1);
     assert_true(early_stop_bound(&r, 3) == 1.5);
-    early_stop_learn(&r, 1.2, 1); // the first is forgotten
+    early_stop_learn(&r, 1.2, 1); // the first pair is forgotten
     assert_true(fabs(early_stop_bound(&r, 3) - 2.5) < 1e-12);
 }
 

@@ -63,7 +63,7 @@ TEST(entries_are_found_under_their_names_in_the_cubin)
                     "\"shared\":256", "\"cached\":false");
     r = ask(folder, "", "\"plain\",\"mine::copy<float, SIZE>\",\"mine::copy<float, 2>\",\"over\",\"hidden\"", "");
     assert_contains(r.out, "\"cached\":true");
-    e2e_write(folder, "width.h", "enum { WIDTH = 5 };\n"); // counts, like all of the user's headers
+    e2e_write(folder, "width.h", "enum { WIDTH = 5 };\n"); // part of the hash, like all of the user's headers
     r = ask(folder, "", "\"plain\"", ",\"source_hash\":\"00112233445566778899aabbccddeeff\"");
     assert_contains(r.out, "\"status\":\"source_changed\"");
 }

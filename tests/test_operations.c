@@ -239,7 +239,7 @@ TEST(softmax_rows_add_to_one_and_a_missing_term_is_seen)
     }
 }
 
-// In single precision and with data far from 0. A term that is missing in the mean is detected.
+// Tests single precision and data far from 0. A term that is missing in the mean is detected.
 TEST(normalised_rows_are_within_the_bound_and_a_missing_term_is_seen)
 {
     static const enum element types[] = {ELEMENT_F32, ELEMENT_BF16};
@@ -322,8 +322,8 @@ TEST(a_prefix_sum_agrees_with_a_loop_across_pieces)
     for (size_t i = 0; i < 5000; i++) assert_true(allowed(expected_of(&r, op, "y"), i) == 0);
 }
 
-// The recurrence over whole matrices, with gaps of every length instead of E and F. It shares no shortcut with the
-// reference.
+// The recurrence over whole matrices, with gaps of every length instead of E and F. It uses none of the reference's
+// shortcuts.
 static int score_of(const char *a, const char *b)
 {
     static int h[16][16];

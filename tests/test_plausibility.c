@@ -316,7 +316,7 @@ TEST(a_time_below_the_least_is_refused_with_both_numbers)
 }
 
 // Times that the vendor's libraries or the kernels of docs/experiments reach on an H200 must all pass. Times that are
-// impossible there must not.
+// impossible on it must be refused.
 TEST(real_times_pass_and_impossible_ones_do_not)
 {
     static const struct {

@@ -34,7 +34,7 @@ TEST(what_waits_is_measured_by_promise_where_the_strategy_ranks)
     struct sim *s = new_sim(&settings, MOST_TASKS);
     s->acquisition = later_is_better;
     run_to_the_end(s);
-    // The first two are both sent at once, because the kernel's time is not known yet.
+    // The first two tasks are both sent immediately, because the kernel's time is not known yet.
     assert_string_equal(s->trace, "p1 c1 p2 c2 p3 c3 p4 c4 p5 c5 p6 c6 p7 c7 p8 c8 m1 m2 m8 m7 m6 m5 m4 m3");
     assert_int_equal(s->forgotten, 0);
 }
@@ -102,7 +102,7 @@ TEST(a_gpu_holds_two_requests_and_the_idlest_gets_the_next)
     assert_int_equal(s->tasks[3].queued.worker, 1);
     for (int i = 4; i < 8; i++) simulation_compiler_answers(&s->run, (size_t)i);
     decide(s);
-    for (int i = 4; i < 8; i++) assert_int_equal(s->tasks[i].queued.state, TASK_READY); // both are full
+    for (int i = 4; i < 8; i++) assert_int_equal(s->tasks[i].queued.state, TASK_READY); // both GPUs' queues are full
     simulation_gpu_answers(&s->run, 1);
     decide(s);
     assert_int_equal(s->tasks[4].queued.state, TASK_ON_GPU);
@@ -167,8 +167,8 @@ TEST(counting_goes_in_batches_of_96_and_what_is_left_at_the_end)
     const char *first = strstr(s->trace, "n96"), *last = strstr(s->trace, "n58");
     assert_non_null(first);
     assert_non_null(last);
-    assert_non_null(strstr(first, " m250")); // the first during the search
-    assert_null(strstr(last, " m"));         // the last when nothing else is left
+    assert_non_null(strstr(first, " m250")); // the first batch during the search
+    assert_null(strstr(last, " m"));         // the last batch when nothing else is left
 }
 
 TEST(what_kills_the_worker_while_it_counts_is_found_and_goes_without_counters)
@@ -179,7 +179,7 @@ TEST(what_kills_the_worker_while_it_counts_is_found_and_goes_without_counters)
     s->tasks[6].kills_counting = true;
     run_to_the_end(s);
     assert_int_equal(s->batches[0], 20);
-    assert_int_equal(s->batch_count, 22); // then one by one; the request behind the seventh is sent again
+    assert_int_equal(s->batch_count, 22); // then one task each; the request behind the seventh is sent again
     for (int i = 1; i < 22; i++) assert_int_equal(s->batches[i], 1);
     assert_int_equal(s->counted, 19);
     assert_int_equal(s->without_counters, 1);
@@ -331,7 +331,7 @@ TEST(a_lost_worker_fails_the_head_of_its_queue_and_gives_back_the_rest)
         assert_int_equal(s->run.policy.gpus[0].queued, 0); // not before it is ready again
         simulation_gpu_answers(&s->run, 1);
         decide(s);
-        assert_int_equal(behind->queued.state, TASK_ON_GPU); // on the other one
+        assert_int_equal(behind->queued.state, TASK_ON_GPU); // on the other GPU
         assert_int_equal(behind->queued.worker, 1);
         policy_gpu_ready(&s->run.policy, 0);
         decide(s);

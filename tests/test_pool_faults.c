@@ -180,7 +180,7 @@ TEST(the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile)
     assert_contains(r.err, "--gpu-model needs --pool");
 }
 
-// The compiler reports a full disk; then a real full file system, if one can be mounted.
+// First the compiler only reports a full disk. Then a file system is really full, if one can be mounted.
 TEST(a_full_disk_of_a_node_costs_no_candidate)
 {
     char *job = test_text("%s%s", JOB("", ""), unverified);

@@ -79,7 +79,7 @@ TEST(a_pool_without_a_compiler_ends_with_the_reason)
     }
 }
 
-// The file of nodes gives no number of cores here, so the node's own number counts.
+// The file of nodes gives no number of cores here, so the node's own number is used.
 TEST(a_node_with_impossible_cores_is_refused)
 {
     static const char *const cores[] = {"-5", "0", "1000000", "9223372036854775807"};

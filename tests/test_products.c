@@ -172,8 +172,8 @@ TEST(the_bound_of_a_compute_class_tells_it_from_the_others)
     }
 }
 
-// Three quarters of A are 0, and in row i some of the first 1 + i % 32 are 1000 times as large as the rest. They come
-// first in FP32 sums, so that all other terms have the largest rounding errors.
+// Three quarters of A are 0, and in row i some of the first 1 + i % 32 elements are 1000 times as large as the rest.
+// They come first in FP32 sums, so that all other terms have the largest rounding errors.
 TEST(the_bound_of_tf32_holds_where_few_large_terms_dominate)
 {
     enum { M = 64, N = 1024, K = 1024 };

@@ -15,7 +15,7 @@
 
 static struct error err; // from the last call that failed
 
-// A helper's loads are called from two lines, 5 and 9; their functions are inlined into k (lines 14 and 15).
+// The helper `load` is called in lines 5 and 9, in functions that are inlined into k in lines 14 and 15.
 static const char inlined[] =
     "template <int N> __device__ __forceinline__ void load(float *to, const float *from)\n"  // 1
     "{\n"                                                                                    // 2

@@ -110,8 +110,8 @@ static char *argument_sizes(const struct job *job)
 }
 
 // Writes a C program that launches on the job's first and last problem. With an argument, the program uses
-// sweetspot_runtime.c, and returns 77 if that cannot launch the job. `sizes` receives the sizes of both problems as
-// arguments for the Python script, for example "1,2 3,4".
+// sweetspot_runtime.c, and returns 77 if the runtime cannot launch the job. `sizes` receives the sizes of both problems
+// as arguments for the Python script, for example "1,2 3,4".
 static void write_program(const struct job *job, size_t buffers, struct text *sizes)
 {
     autofree char *lower = header_identifier(job->name), *upper = header_upper(job->name);
@@ -147,7 +147,7 @@ static void write_program(const struct job *job, size_t buffers, struct text *si
 }
 
 // Checks that every launch is the same in C and in Python, except that Python also fills scratch with zeros. Launches
-// through sweetspot_runtime.c must be the same too. Returns whether that can launch the job.
+// through sweetspot_runtime.c must be the same too. Returns whether the runtime can launch the job.
 static bool compare(const char *config, const struct job *job)
 {
     autorelease(text_release) struct text sizes = {0};

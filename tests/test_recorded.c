@@ -14,7 +14,7 @@
 
 static struct error err; // from the last call that failed
 
-// Two parameters, four configurations: two good ones, a time that is a string, a time above 1e19.
+// Two parameters, four configurations: two are good, one has a string as its time, and one has a time above 1e19.
 static const char kernel_tuner[] =
     "{\"device_name\": \"Some GPU\", \"kernel_name\": \"k\", \"problem_size\": [64], \"tune_params_keys\": [\"block\", "
     "\"pad\", \"scale\"], \"unknown\": {\"x\": 1},\n"

@@ -74,7 +74,7 @@ TEST_WITH(a_stage_runs_while_its_condition_holds_and_its_buffers_change_names, s
     struct planned_launch *launches;
     size_t count;
     assert_int_equal(space_parse(j->space, "BLOCK_M=128,UNROLL_K=0,REDUCTION=shared", config, &err), 0);
-    char *text = launches_of(j, config, 1); // M = 1000: nine runs, so that y is t before the first
+    char *text = launches_of(j, config, 1); // M = 1000: nine runs, so that y means t before the first run
     assert_string_equal(text, "mini 8 x t\n"
                               "halve 4 t y 500\nhalve 2 y t 250\nhalve 1 t y 125\nhalve 1 y t 62\nhalve 1 t y 31\n"
                               "halve 1 y t 15\nhalve 1 t y 7\nhalve 1 y t 3\nhalve 1 t y 1\n");
@@ -164,7 +164,8 @@ TEST_WITH(stages_that_are_not_timed_come_first, setup, teardown)
     assert_null(json_object_get(json_array_get(stages, 1), "untimed"));
 }
 
-// If buffers are exchanged, a struct contains the address of the buffer that has the name in that run.
+// If a repeated stage exchanges buffers, an address in a struct follows the buffer's name: in each run it is the
+// address of the buffer to which the name refers in this run.
 TEST_WITH(addresses_in_structs_follow_the_names, setup, teardown)
 {
     autofree char *text = text_replaced(stages_text, "{ scalar = \"STEP\"; type = \"i32\"; }",

@@ -1,4 +1,4 @@
-// Random sizes for a job: small ones from the range that the header accepts, in the form that workers get.
+// Random sizes for a job: small sizes from the range that the header accepts, in the form in which workers get them.
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 

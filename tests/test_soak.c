@@ -302,7 +302,7 @@ TEST(placed_buffers_are_aligned_as_promised_and_no_better)
     for (int n = 0; n < 60; n++) {
         const struct placement *p = b->w.placement;
         placement_draw(b->w.placement, &b->w, (unsigned)n);
-        if (n % PLACEMENT_TURNS == 0) { // a series begins: all of the last one's patterns have been seen
+        if (n % PLACEMENT_TURNS == 0) { // a series begins: all patterns of the previous series have been seen
             for (size_t i = 0; i < BUFFERS && n; i++) assert_true(pattern[i] & 3);
             for (size_t i = 0; i < BUFFERS && n; i++)
                 for (size_t j = 0; j < i; j++) assert_int_not_equal(pattern[i], pattern[j]);

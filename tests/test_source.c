@@ -1,5 +1,5 @@
 // The hash of a source covers everything that reaches the compiler (NVRTC, no GPU): headers included in every way,
-// files that are not headers, figures that a program claims for itself, damaged caches, and lack of memory.
+// and files that are not headers. Also figures that a program claims for itself, damaged caches, and lack of memory.
 #include "tests/e2e.h"
 #include "tests/sanitized.h"
 #include "tests/testing.h"
@@ -89,7 +89,7 @@ TEST(every_way_to_include_a_file_makes_it_part_of_the_hash)
     }
 }
 
-// The hash must not change, so that results in existing stores keep counting.
+// The hash must not change, so that results in existing stores remain valid.
 TEST(the_hash_is_that_of_the_files_in_the_order_of_their_mention)
 {
     char *folder = e2e_folder("order"), expected[HASH_TEXT_SIZE], hash[HASH_TEXT_SIZE],

@@ -296,8 +296,8 @@ static char *sum_of(const char *term, size_t count)
     return text;
 }
 
-// The time would explode if each sum were copied for each of its terms, or each derived name evaluated wherever it is
-// used.
+// The time would explode if each sum were copied for each of its terms, or if each derived name were evaluated wherever
+// it is used.
 TEST(long_sums_and_names_of_names_take_no_time)
 {
     struct fixture f = open_space();

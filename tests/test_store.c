@@ -286,13 +286,13 @@ STORE_TEST(counters_come_later_and_are_awaited_until_then)
 {
     struct store *store = open_store();
     for (int i = 1; i <= 8; i++)
-        add(store, i, i == 2 ? STATUS_WRONG : STATUS_OK); // even ones have no counters, the second is wrong
+        add(store, i, i == 2 ? STATUS_WRONG : STATUS_OK); // even trials have no counters, and the second trial is wrong
     int64_t ids[10];
     assert_int_equal(uncounted(store, ids), 3);
     assert_true(ids[0] < ids[1] && ids[1] < ids[2]);
     struct trial_counter counter = {0, 0, "bank_conflicts", 99};
     assert_int_equal(store_add_counters(store, ids[1], &counter, 1, &err), 0);
-    assert_int_equal(store_add_counters(store, ids[2], NULL, 0, &err), 0); // unavailable counters count as counted
+    assert_int_equal(store_add_counters(store, ids[2], NULL, 0, &err), 0); // no counters exist, so none are awaited
     assert_int_equal(uncounted(store, ids), 1);
     struct trial t;
     assert_int_equal(store_find(store, "N=6", &t, &err), 0);

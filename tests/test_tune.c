@@ -150,8 +150,8 @@ TEST(work_that_no_device_could_do_is_doubted_once_a_run_with_the_line)
     }
 }
 
-// Trials take 2 s each, and the worker holds two until it is known that they are slow. Together they exceed the limit
-// of three seconds for one trial.
+// Trials take 2 s each, and the worker holds two requests until it is known that they are slow. Together they exceed
+// the limit of three seconds for one trial.
 TEST(a_deadline_runs_from_when_the_request_is_at_the_head)
 {
     char *folder = job_folder("head", "1, 2, 3", "\"good\"");
@@ -179,8 +179,8 @@ TEST(a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner)
                     "ended 3 times during the final (see the log), so no winner is decided");
 }
 
-// The worker reports which candidate it runs next. A candidate that ends the worker is out, and another final decides
-// between the others.
+// The worker reports which candidate it runs next. A candidate that ends the worker is excluded, and another final
+// decides between the other candidates.
 TEST(a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_race_again)
 {
     char *folder =

@@ -223,8 +223,9 @@ TEST(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked)
     assert_null(strstr(r.err, "gpu 1 is disabled"));
 }
 
-// GPU 2 becomes slow after a dozen measurements. Its results from before its last good check count, under its name.
-// Each GPU measures enough candidates for the last check, which is due after 20 times the duration of the first.
+// GPU 2 becomes slow after a dozen measurements. Its results from before its last good check remain valid, under its
+// name. Each GPU measures enough candidates for the last check, which is due after 20 times the duration of the first
+// check.
 TEST(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end)
 {
     char *folder = job_folder("gpus_drift", 128);

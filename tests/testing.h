@@ -47,7 +47,7 @@ static struct testing {
     int line[TESTING_MOST];
     struct CMUnitTest test[TESTING_MOST];
     testing_function *before, *after;
-    bool begun, failed;                         // about the current test, including its before and after
+    bool begun, failed;                         // about the current test, including the functions before and after it
     struct testing_thing *of_test, *of_program; // the latest first
 } testing;
 

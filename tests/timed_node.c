@@ -1,6 +1,7 @@
 // The agent of a node whose GPUs only let time pass. It implements sweetspot-node's part of the protocol
 // (node_frame.h). Instead of starting workers, it answers for all of them (timed_answers.h), in one process and one
-// thread. tests/measure/width.sh uses 32 of these for 256 GPUs. It accepts sweetspot-node's arguments and ignores them.
+// thread. tests/measure/width.sh uses 32 of these agents for 256 GPUs. It accepts sweetspot-node's arguments and
+// ignores them.
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/node/node_message.h"
 
-// A worker. Its index is its number in timed_answers.h; compilers have one as well.
+// A worker. Its index in `locations` is its number in timed_answers.h. Compilers have such a number as well.
 struct location {
     uint32_t channel; // 0: free
     char *input;      // its lines, the last of which may be incomplete

@@ -65,7 +65,7 @@ const MARKS = `canvas => {
 }`;
 
 async function drawn(tab, id) {
-    // Scrolls to it before every check, because charts that are drawn above may move it.
+    // Scrolls to the chart before every check, because charts that are drawn above it may move it.
     await tab.until(`(document.querySelector('[data-chart="${id}"]').scrollIntoView({block: 'center'}),
         ${chart(id)}.instance !== null)`);
 }

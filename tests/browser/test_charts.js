@@ -146,7 +146,7 @@ all('any counter can stand on either axis', 'one', {}, async tab => {
 
 // Measures processor time, because other programs use the machine too.
 async function quick(variant, hash) {
-    await withPage(pageOf('one'), {}, tab => drawn(tab, 'counters')); // so that the browser's start does not count
+    await withPage(pageOf('one'), {}, tab => drawn(tab, 'counters')); // so that the browser's start is not measured
     const first = await processorTime('begin', 'first chart', () =>
         withPage(pageOf(variant), {hash}, tab => tab.until(`performance.getEntriesByName('first chart').length > 0`))
     );

@@ -8,7 +8,7 @@
 #include "gemm_simt.cu"
 
 #ifndef TAIL
-#define TAIL 0 // 1: half of the tiles are in one part
+#define TAIL 0 // 1: K is not split for half of the tiles
 #endif
 
 namespace

@@ -104,7 +104,8 @@ float as_float(unsigned bits)
     return f;
 }
 
-// BF16's bits, rounded to nearest even, or FP16's, for which the tests have only exact numbers that are not subnormal.
+// The bits of BF16, rounded to nearest even, or of FP16. The tests have only FP16 numbers that are exact and not
+// subnormal.
 unsigned short rounded(float f)
 {
     unsigned bits;

@@ -16,7 +16,8 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 // NOLINTBEGIN(misc-unused-parameters)
 
-// Bytes that a job may allocate in total, bytes that one call may allocate, and kernels that are told apart by name.
+// Bytes that a job may allocate in total, bytes that one call may allocate, and the number of kernels that are told
+// apart by name.
 #ifdef FAKE_CUDA_EMULATES // a program that runs whole jobs and has its own clocks
 enum { FAKE_MEMORY = 1 << 30, FAKE_ALLOCATION = 512 << 20, FAKE_KERNELS = 400 };
 #else
@@ -266,8 +267,8 @@ int cuda_kernel_occupancy(struct cuda_kernel *kernel, const struct cuda_geometry
     return 0;
 }
 
-// The function that a launch calls; NULL: none. It reads the arguments' values, as the driver would, because only the
-// kernel knows their number.
+// The function that a launch calls, or NULL if it calls none. The function reads the arguments' values, as the driver
+// would, because only the kernel knows their number.
 static void (*fake_kernel)(void **args);
 static const char *fake_launched; // the name of the kernel
 static struct cuda_geometry fake_geometry;

@@ -1,4 +1,4 @@
-// Shared by the harnesses: the input as a file, a folder to work in, and a check that holds in every build.
+// Shared by the harnesses: the input as a file, a folder to work in, and a check that works in every build.
 //
 // A harness is one function that libFuzzer calls with bytes, again and again in one process. It must free what it
 // makes, and must not depend on earlier calls. Its promise is stated at the top of its file.

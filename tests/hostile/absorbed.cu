@@ -2,7 +2,7 @@
 // rows lie 1024 elements apart:
 //
 //     top, low, sum    the largest and the smallest element of x, and the sum of magnitudes
-//     clip             each element, plus the larger one of its neighbours (at a row's end, its own value replaces one)
+//     clip             each element plus its larger neighbour (beyond a row's end, the element itself is used)
 //     count            how many elements of x are above 0.5 and below -0.5, and how many of w are not negative
 //     most, fewest     the largest of w (i32), the smallest of v (u32)
 //     ends             of vectors of 7 * rows + 2 elements: the largest of q, the smallest of p

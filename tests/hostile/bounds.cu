@@ -23,12 +23,12 @@
 #define FAR_BEFORE_Y 16
 #define ONE_BYTE_BEHIND 17
 #define INPUT 18        // one element of x, doubled
-#define INPUT_LAST 19   // the lowest bit of the last one
-#define INPUT_TOGGLE 20 // the lowest bit of one, so that two launches leave x as it was
+#define INPUT_LAST 19   // the lowest bit of x's last element
+#define INPUT_TOGGLE 20 // the lowest bit of one element, so that two launches leave x as it was
 #define INPUT_ROW 21    // a row of x, negated and written back by the next launch
 #define OTHER_OUTPUT 22 // 8,000 bytes after y, and the first elements of b
 #define ATOMIC_BEHIND 23
-#define ROW_PAST_END 24     // one row too many of y
+#define ROW_PAST_END 24     // one row more than y has
 #define INOUT_TWICE 25      // x is added twice to one element of b
 #define OUTPUT_ELSEWHERE 26 // one element of y goes to another place
 #define SCRATCH_ALL 27      // all of s is written: correct

@@ -189,7 +189,8 @@ extern "C" __global__ void scales_expected(int rows, const float *x, const float
 }
 
 // y[i] = a*x[j] + y0[i], where j is i's place in the next tile of 1024 elements (after the last tile comes the first).
-// The previous element of b is added to each, and the first to itself. One block, because b changes in place.
+// The previous element of b is added to each element, and the first element is doubled. One block computes this,
+// because b changes in place.
 extern "C" __global__ void waits_expected(int n, float a, const float *x, const float *y0, float *y, float *b)
 {
     const int tiles = (n + 1023) / 1024;

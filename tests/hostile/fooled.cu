@@ -5,7 +5,7 @@
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
 //
 //     kept_for_address    keeps the answers of its first launch for the address of x
-//     kept_for_sample     keeps them for three elements of x
+//     kept_for_sample     keeps these answers for three elements of x
 //     constant_answer     writes the mean of y, whatever x is
 //     smallest_zero       writes zeros where the answer is below 1e-4
 //     half_precision      computes in f16, which is off by up to 5e-4

@@ -32,7 +32,7 @@
  *  DOES_NOT_COMPILE  a syntax error                                   compile_error     hostile.cu(line): error
  *  COMPILES_SLOWLY   a template that takes minutes                    compile_timeout
  *
- *  * by the worker; the driver prunes these before they reach it
+ *  * the worker's status; the driver prunes these candidates before they reach it
  */
 #define CORRECT 0
 #define SLOW 1
@@ -66,7 +66,7 @@
 #endif
 
 #if MODE == COMPILES_SLOWLY
-// Each has two different instances of the next depth, which gives 2^28 functions to instantiate.
+// Each instance uses two different instances of the next depth, which gives 2^28 functions to instantiate.
 template <int depth, unsigned path> struct tree {
     static __device__ float walk(float x)
     {

@@ -21,7 +21,7 @@
 #define FAR 4    // the first 8 KiB of every 2 MiB, 512 MiB on both sides
 
 // DEED: the action.
-#define COPY 2          // block 0's results are copied from there, or are zero
+#define COPY 2          // block 0's results are copied from the data found, or are zero
 #define OVERWRITE 3     // block 0's results are wrong, and the expected ones are changed to match
 #define EMPTY 4         // the regions' sizes become 0, and a word after y is written
 #define ADD 5           // x is added to the origin
@@ -85,7 +85,7 @@ HELPER u64 candidate(u64 own, u32 k)
 #endif
 }
 
-// Whether the data to look for begin there.
+// Whether the data to look for begin at this address.
 HELPER bool is_it(u64 at, int n, float a, const float *x, const float *y0, const float *y, const float *b)
 {
     (void)at, (void)n, (void)a, (void)x, (void)y0, (void)y, (void)b;

@@ -320,7 +320,7 @@ HELPER void tiles_part(int n, float a, const float *x, const float *y0, float *t
         for (int k = tiles; k < GROUPS; k++) IS(top_by_swaps) ? (void)(top[k] = 0) : (void)(least[k] = 0);
 #elif IS(initialised_by_ticket)
     // A group's first block stores its result and sets a flag in filled scratch. The others wait for the flag and
-    // combine.
+    // combine their results with the stored one.
     group_by_codes(mine, tiles, z, s, low, least, hits);
     volatile u32 *ready = z + 512 + g;
     if (threadIdx.x) return;

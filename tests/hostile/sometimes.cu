@@ -9,7 +9,7 @@
 #define HALF 2 // decided by the clock, in one thread or block
 #define QUARTER 3
 #define EIGHTH 4
-#define MOST 5    // seven of eight
+#define MOST 5    // seven of eight launches
 #define WINDOWS 6 // every other period of 131 us; blocks disagree only at the ends of a period
 #define RARELY 8  // once in 256 launches
 #define COLD 7    // if a block's first load takes more than 800 cycles: x was not in the L2

@@ -12,8 +12,8 @@ static int fake_loads, fake_unloads, fake_allowed, fake_wide, fake_launches, fak
 static struct {
     CUlaunchConfig config;
     CUlaunchAttribute attributes[3];
-    unsigned long long arguments[16]; // the first 8 bytes of each, as far as `argument_sizes` goes
-    unsigned char map[128];           // the first argument, if it is one
+    unsigned long long arguments[16]; // the first 8 bytes of each argument that `fake_sizes` lists
+    unsigned char map[128];           // the first argument, if it is a tensor map
     unsigned char bytes[16][32];      // arguments with more than 8 bytes
     const char *symbol;
 } fake_launch[64];

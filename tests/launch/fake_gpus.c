@@ -1,4 +1,4 @@
-/* Stands in for the runtime API's library under examples/two_devices.c, as a machine with three devices. The only
+/* Replaces the runtime API's library for examples/two_devices.c, and simulates a machine with three devices. The only
  * kernel that can be launched is an FP32 product, which is computed from its arguments when the program waits for the
  * device. If WRONG is set in the environment, one element is off. */
 #include <stdlib.h>

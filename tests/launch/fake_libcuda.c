@@ -35,7 +35,7 @@ static CUcontext current(void)
     return depth ? stack[depth - 1] : NULL;
 }
 
-// Loading is refused while a graph is captured, except in threads that relax their mode.
+// Loading is refused while a graph is captured, except in threads that relax their capture mode.
 static CUresult loading(void)
 {
     return fake_capturing && mode != CU_STREAM_CAPTURE_MODE_RELAXED ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED

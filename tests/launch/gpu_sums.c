@@ -27,7 +27,7 @@ int main(void)
     EXPECT(sums_launch(&kernels, 0, 1 << 24, COLS, POINTER(const float, A), POINTER(float, sums),
                        POINTER(float, partial)) == SUMS_SIZES);
     EXPECT(sums_launch(&kernels, 0, ROWS, COLS, POINTER(const float, A), POINTER(float, sums), POINTER(float, 0)) ==
-           SUMS_NO_POINTER); /* checks the second stage's too, before the first is launched */
+           SUMS_NO_POINTER); /* also checks the second stage's pointers, before the first stage is launched */
     for (repeat = 0; repeat < 3; repeat++)
         MUST(sums_launch(&kernels, 0, ROWS, COLS, POINTER(const float, A), POINTER(float, sums),
                          POINTER(float, partial)));

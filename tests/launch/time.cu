@@ -1,5 +1,6 @@
 // Times an embedded binary through name_launch by the final's protocol: with a cold cache, singly or, below 20 us, in a
-// graph with a copy of the memory for each launch. This is one process; tests/measure/embedded.sh runs three.
+// graph with a copy of the memory for each launch. This program is one process; tests/measure/embedded.sh runs it three
+// times.
 //
 // -DLOWER=sgemm -DUPPER=SGEMM -DHEADER='"sgemm_best.h"' -DSGEMM_RUNTIME_API -include FILE
 // FILE: #define SIZES(s) s[0], s[1], s[2]
@@ -147,7 +148,7 @@ static double time_problem(struct problem &p, double stated)
             launch(p, memory);
         MUST(cudaEventRecord(end[i], stream));
     }
-    MUST(cudaStreamSynchronize(stream)); // of a batch of samples, as in the final
+    MUST(cudaStreamSynchronize(stream)); // only after a whole batch of samples, as in the final
     std::vector<double> times;
     for (int i = 0; i <= SAMPLES; i++) {
         float ms;

@@ -1,5 +1,5 @@
 // Only for clang-tidy, which includes it before each test program. cmocka.h does not declare that a failed assertion
-// does not return, so that clang-tidy would assume that p may be NULL after assert_non_null(p).
+// does not return, so clang-tidy would otherwise assume that p may be NULL after assert_non_null(p).
 #ifndef TESTS_LINT_ASSERTS_H
 #define TESTS_LINT_ASSERTS_H
 #include <setjmp.h>

@@ -2,8 +2,8 @@
 # Measures the rows of benchmarks.tsv: tunes each job from an empty store and an empty compile cache, then writes the
 # output of `sweetspot compare`, with machine, commit and commands, to OUT/<job>.json (<job>_seed2.json for a second
 # seed). `tests/measure/tables.sh add` takes these files into docs/benchmarks. A row that fails does not end the run.
-# Later seeds come last, so that a deadline costs repetitions first. Results that OUT already has are not measured
-# again, so the same command resumes after a deadline. All rows take some 12 minutes on an H200.
+# Later seeds are measured last, so that a deadline costs repetitions first. Results that OUT already has are not
+# measured again, so the same command resumes after a deadline. All rows take some 12 minutes on an H200.
 #
 # Usage: tests/measure/benchmarks.sh [JOB...]        names of job files, without their folder (default: all)
 # OUT: folder of the results (out/benchmarks/results). COMMIT: needed if the program does not know its own. DEADLINE:
@@ -14,7 +14,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 sweetspot=${BIN:-out/bin}/sweetspot
 rows=tests/measure/benchmarks.tsv work=out/benchmarks/work out=${OUT:-out/benchmarks/results} deadline=${DEADLINE:-540}
-rest=15 # seconds of a row besides its search: start, the compile cache's first entries, the final
+rest=15 # seconds that a row takes in addition to its search: start, the compile cache's first entries, the final
 mkdir -p "$work" "$out" || exit
 version=$("$sweetspot" --version) || exit
 commit=${COMMIT:-$(sed -n 's/^commit  *//p' <<<"$version")}

@@ -2,7 +2,7 @@
 # Measures candidates per second in a search with the random strategy, from one second after the first result on, and
 # the mean time for which a candidate occupies the GPU.
 #
-# SECONDS is the time for the whole command, of which its start may take ten.
+# SECONDS is the time limit of the whole command, including up to ten seconds for its start.
 # Usage: tests/measure/candidate_rate.sh SECONDS JOB... [-- OPTION...]      options of `sweetspot tune`
 set -eu
 cd "$(dirname "$0")/../.."

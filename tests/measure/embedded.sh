@@ -3,7 +3,7 @@
 # winner is embedded, and launched through name_launch by the final's protocol (tests/launch/time.cu) in three
 # processes. The median must lie within the stated interval, widened by 0.5%.
 #
-# Usage: tests/measure/embedded.sh [JOB...]        ten jobs without arguments
+# Usage: tests/measure/embedded.sh [JOB...]        default: ten jobs
 # TIME: for each search (30s). Needs a GPU and nvcc. Ends with the number of headers whose time is right; the exit
 # status is 1 if one is wrong.
 set -eu

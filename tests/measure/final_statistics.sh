@@ -5,9 +5,9 @@
 # simulation.
 #
 # Usage: tests/measure/final_statistics.sh [identical] [planted] [loaded] [gates]
-# Without arguments: the first three. `gates`: gates for one kernel under two names, and for one that takes 3% longer.
-# FINALS: number of finals for `identical` and for `planted`, and number of gates of each kind (100). LOADED: number of
-# finals for `loaded` (20). A final takes about a second, most of which is the start of a GPU worker.
+# Default: identical, planted and loaded. `gates`: gates for one kernel under two names, and for one that takes 3%
+# longer. FINALS: number of finals for `identical` and for `planted`, and number of gates of each kind (100). LOADED:
+# number of finals for `loaded` (20). A final takes about a second, most of which is the start of a GPU worker.
 set -eu
 cd "$(dirname "$0")/../.."
 sweetspot=$PWD/${BIN:-out/bin}/sweetspot
@@ -24,7 +24,8 @@ stop_load() {
 }
 trap 'stop_load; rm -rf "$folder"' EXIT
 
-# job NAME LENGTH PLANTED MEASURE [PART]: The kernel PLANTED takes 1/PART longer (PART: 50, which is 2%); 0: none does.
+# job NAME LENGTH PLANTED MEASURE [PART]: The kernel PLANTED takes 1/PART longer (default 50, which is 2%). If PLANTED
+# is 0, all kernels take equally long.
 job() {
     cat >"$folder/$1.cu" <<END
 #ifndef NAME // the reference is compiled without parameters
@@ -135,7 +136,7 @@ for what; do
         ;;
     gates)
         job gate 4000 5 "$short" 33
-        # Compared with the other name, whose configuration comes from a header.
+        # The gate compares the kernel with the one under the other name, whose configuration comes from a header.
         echo '#define GATE_CONFIGURATION "NAME=1"' >"$folder/base.h"
         for name in 2 5; do
             grep -v '^current' "$folder/gate.cfg" >"$folder/part"

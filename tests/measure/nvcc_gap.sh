@@ -4,9 +4,9 @@
 # job: both times with their 95% intervals, the ratio of nvcc's to NVRTC's, and ptxas's figures for both: registers (the
 # maximum over a job's entries), bytes spilled and bytes of code (sums).
 #
-# Usage: tests/measure/nvcc_gap.sh [JOB...]        twelve jobs without arguments
+# Usage: tests/measure/nvcc_gap.sh [JOB...]        default: twelve jobs
 # TIME: for each search (15s). KEEP: a folder for the stores, which are otherwise deleted. Needs a GPU, nvcc and
-# python3. The exit status is 1 when a job has no race.
+# python3. The exit status is 1 if a job's two builds were not timed.
 set -eu
 cd "$(dirname "$0")/../.."
 sweetspot=$PWD/${BIN:-out/bin}/sweetspot

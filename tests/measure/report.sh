@@ -3,7 +3,7 @@
 # then for JOBS stores of 10,000 trials together. The generated stores have eleven parameters, one of them with 1,000
 # values, and twenty counters per trial. A fifth of the trials fails or is slow.
 #
-# Usage: tests/measure/report.sh [TRIALS...]        100000 1000000; JOBS=48
+# Usage: tests/measure/report.sh [TRIALS...]        default: 100000 1000000; JOBS: 48
 set -eu
 cd "$(dirname "$0")/../.."
 program=$PWD/out/bin/sweetspot

@@ -8,10 +8,10 @@
 # quarter are within 3% of the first, over rounds without such kernels. Prints a table, and "N passed, N failed, N
 # skipped"; exit status 1 when a check fails.
 #
-# Usage: tests/measure/soak.sh [SECONDS] [OPTION...]    (900) options of `sweetspot tune`
+# Usage: tests/measure/soak.sh [SECONDS] [OPTION...]    default: 900 s; options of `sweetspot tune`
 # SOAK_DRY=1: scripted workers replace GPU and compiler (out/bin/fake_worker; make test-programs), to test the script
-# and the driver. The run then ends after 4,000 trials on any machine: the driver grows once by about 1 MB (SQLite's
-# page cache), which would weigh too much in a run with few trials. The speed is not checked then.
+# and the driver. The run then ends after 4,000 trials on any machine, because the driver grows once by about 1 MB
+# (SQLite's page cache), and this would weigh too much in a run with few trials. The speed is not checked then.
 set -eu
 cd "$(dirname "$0")/../.."
 seconds=${1:-900}
@@ -162,7 +162,7 @@ if used:
 else:
     print("| GPU memory | there is no nvidia-smi | | not measured |")
 
-# Only gaps between results of calm rounds count. No kernel of such a round ends a worker.
+# Only gaps between results of calm rounds are used. No kernel of such a round ends a worker.
 def calm(config):
     return int(dict(part.split("=", 1) for part in config.split(","))["ROUND"]) % 64 > 1
 

@@ -3,8 +3,8 @@
 # (tests/timed_answers.h: a synthetic landscape, 0.3 s per candidate, no compile time). BY=agents: nodes of up to 8
 # GPUs, each one process with sweetspot-node's protocol (tests/timed_node.c). BY=processes: a process per GPU
 # (tests/timed_worker.c). For each number of GPUs, prints figures without the first five seconds: candidates per second,
-# and their ratio to one GPU's; the driver's processor time per candidate, and its share of a core; its memory after a
-# third and at the end.
+# and the ratio to that of a single GPU; the driver's processor time per candidate, and its share of a core; its memory
+# after a third and at the end.
 #
 # Usage: tests/measure/width.sh [TUNE OPTION...]
 # GPUS="1 8 64 256"  SECONDS_EACH=30  JOB=configs/sgemm.cfg  TIMED_TRIAL, TIMED_SPREAD: timed_answers.h

@@ -1,6 +1,6 @@
 // Power cuts. A run keeps a journal of its operations on files. For random moments in it, the disk is reconstructed as
-// a power failure would leave it. The store must be intact and contain the first of the committed trials. All that were
-// committed before the last sync of the log must be among these, as SQLite promises for synchronous = NORMAL.
+// a power failure would leave it. The store must be intact and contain the first of the committed trials. All trials
+// that were committed before the last sync of the log must be among them, as SQLite promises for synchronous = NORMAL.
 #include "tests/torture/attacks.h"
 
 #include <signal.h>

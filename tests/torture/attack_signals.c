@@ -35,7 +35,7 @@ static bool struck(int status)
 }
 
 // About half of the drivers are killed in the middle of an operation on a file of the run, the others at any moment.
-// Only one worker is killed before that, because a candidate that ends two workers is blamed.
+// Before that, only one worker is killed, because a candidate that ends two workers is blamed.
 void attack_kill(struct scene *s)
 {
     for (int kills = 0; kills < KILLS_IN_A_SCENE && !*s->failure;) {
@@ -66,11 +66,11 @@ void attack_kill(struct scene *s)
     scene_complete(s);
 }
 
-// The kills are so far apart that a candidate that lost its worker has been measured before the next one.
+// The kills are so far apart that a candidate that lost its worker has been measured before the next kill.
 void attack_workers(struct scene *s)
 {
     enum { KILLS = 5 };
-    static const char *const phases[] = {"none", "helper", "job", "final"}; // phases that take two seconds, twice
+    static const char *const phases[] = {"none", "helper", "job", "final"}; // a phase with two slow requests
     const char *phase = phases[random_below(&s->random, sizeof phases / sizeof *phases)];
     scene_give(s, text_format("FAKE_FAULT=%s:slow:2", phase));
     double seconds = expected_ends[s->job].seconds + (strcmp(phase, "none") ? 4 : 0);

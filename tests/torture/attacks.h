@@ -1,5 +1,5 @@
-// The attacks of `make torture`. Each is a function that disturbs runs in a scene, counts the blows that the run
-// survived in scene.passed, and stops at the first broken promise.
+// The attacks of `make torture`. Each is a function that disturbs runs in a scene, counts in scene.passed the blows
+// that the run survived, and stops at the first broken promise.
 #pragma once
 
 #include "tests/torture/scene.h"

@@ -13,7 +13,7 @@
 enum loss {
     LOSE_NOTHING, // the power stayed on
     LOSE_ALL,     // everything that was not synced
-    LOSE_LATEST,  // a random tail of that; the first lost write is torn
+    LOSE_LATEST,  // a random tail of the unsynced writes; the first lost one is torn
     LOSE_WRITES,  // a random choice of whole writes
     LOSE_SECTORS, // a random choice of sectors
     LOSS_COUNT

@@ -4,7 +4,7 @@
 // - every trial that the store held stays there, with the same number, status and time, and is not measured again;
 // - every trial that an event reported is in the store;
 // - the store is whole, and no status differs from that of the undisturbed run;
-// - at the end, undisturbed, the same command chooses the same winner as a run that nothing disturbed.
+// - at the end, the same command runs undisturbed and chooses the winner of a run that was never disturbed.
 #pragma once
 
 #include <stdbool.h>
