@@ -238,7 +238,7 @@ void prior_free(struct prior *p)
 
 enum {
     EVIDENCE_MOST = 40, // results are not independent, so at most this many count
-    FADING_FROM = 15,   // beyond, weights fall as 1 / results^2: the model no longer needs priors
+    FADING_FROM = 15,   // beyond this many results, weights fall as 1 / results^2: the model no longer needs priors
 };
 
 static const double least_fading = 0.02; // below this, priors are not worth the time that they take

@@ -30,8 +30,8 @@ struct plan {
     int *roots;
     size_t root_count;
     bool *is_root;
-    // For each node: the level from which its value may be known, from which it is certainly known, and where it is
-    // last read. -1 means before the first level (constants), or never read.
+    // For each node, three levels: the first at which its value may be known, the first at which it is certainly known,
+    // and the last at which it is read. -1 means before the first level (constants), or never read.
     int *first_level, *last_level, *last_use;
     int level_count;
     struct level_plan *levels;

@@ -44,7 +44,7 @@ struct strategy_class {
     void (*init)(struct strategy_state *); // NULL: nothing to do
     // Writes the next configuration to evaluate, which is valid and has no row in the history. The instance then enters
     // it there, unless the strategy has already done so. False: there is nothing to propose, for now (while proposals
-    // are outstanding) or for good (if none are).
+    // are outstanding) or for good (if none are outstanding).
     bool (*ask)(struct strategy_state *, uint16_t *config);
     // Receives the result in this row of the history. It may be for a configuration that was never proposed (from an
     // earlier run or another job), and it may correct an earlier one. NULL: the history is enough.

@@ -45,7 +45,7 @@ struct shared_library {
 // Whether a file's name has the extension of a source that can be built into a library: .cu, .c, .cc, .cpp or .cxx.
 bool shared_library_is_source(const char *path);
 // Returns NULL if the file is a shared library for this machine, otherwise the reason as a static string ("is not a
-// shared library"). Release it in any case.
+// shared library"). Always release it.
 const char *shared_library_read(struct shared_library *, const char *path);
 void shared_library_release(struct shared_library *);
 // The message that a library has no function with this name; it suggests the nearest name. malloc'ed; NULL if there is

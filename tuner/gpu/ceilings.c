@@ -180,8 +180,8 @@ static int fastest(struct ceiling_context *g, enum execution_unit_id which, doub
     return failed;
 }
 
-// The rate at the sustained clock. The power limit lowers the clock during the first two parts; only the third one
-// counts.
+// The rate at the sustained clock. The power limit lowers the clock during the first two parts, and the rate is that of
+// the third part.
 static int lasting(struct ceiling_context *g, enum execution_unit_id which, double launch_time, double *rate,
                    struct error *err)
 {

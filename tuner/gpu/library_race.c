@@ -61,7 +61,7 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Sorts by time, and drops ways that take more than `factor` times as long as the one in place LIBRARY_PLACES.
+// Sorts the ways by time, and drops those that take more than `factor` times as long as number LIBRARY_PLACES.
 static void drop_slower(struct library_racers *r, double factor)
 {
     qsort(r->order, r->count, sizeof(struct racer *), compare_times);

@@ -84,7 +84,8 @@ void placement_close(struct placement *p)
 }
 
 // Each buffer gets a pattern of four bits, one for each turn: whether its address is an odd multiple of the alignment.
-// One of the first two bits is set, and two buffers have the same pattern only if there are more than PATTERNS.
+// At least one of the first two bits is set, and two buffers have the same pattern only if there are more than PATTERNS
+// buffers.
 static void draw_patterns(struct placement *p)
 {
     enum { PATTERNS = 12 };

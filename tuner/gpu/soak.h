@@ -13,8 +13,8 @@
 
 #include "tuner/gpu/pipeline.h"
 
-// At least `least` launches, then more until the time is up, but at most `most`. A hard limit of four times the time
-// overrides `least`: the last launch begins before it.
+// A soak makes at least `least` launches, then more until `seconds` have passed, but at most `most`. Nor does a launch
+// begin after four times `seconds`, even if there have been fewer than `least`.
 struct soak_budget {
     unsigned least, most;
     double seconds;

@@ -33,7 +33,7 @@ int blas_plan_gemm(struct blas *, const struct device_gemm *, const char *way, s
 int blas_run_plan(struct blas *, const struct device_gemm *, const struct blas_plan *, struct error *err);
 void blas_plan_free(struct blas_plan *); // NULL is fine
 
-// On dense operands; iamax takes only f32 and f64.
+// Runs a vector routine on dense operands; iamax takes only f32 and f64.
 int blas_vector(struct blas *, enum vector_routine, const struct operand *x, const struct operand *y,
                 const struct operand *result, struct error *err);
 
