@@ -43,7 +43,7 @@ void stop_release(struct stop *s)
 // count more. The constants were fitted to searches in recorded spaces (docs/experiments/search.md).
 static const double usual_gains = 0.2, usual_time = 0.5; // the gamma distribution's shape and rate
 static const double usual_pause = 0.2;                   // added to the time seen, as time without a gain
-static const double fading = 3;                          // a gain after e of n evaluations counts as (e / n)^fading
+static const double fading = 3;                          // a gain after e of n evaluations weighs (e / n)^fading
 
 struct stop_outlook stop_outlook(const struct stop *s, double share, uint64_t more, uint64_t left)
 {

@@ -5,7 +5,8 @@
 // only their product matters later. A constraint removes a state on the level that decides it. The published space
 // `hotspot` (22.2 million raw configurations, 349,853 valid) takes a hundred thousand edges and ten milliseconds.
 //
-// A failed evaluation (x % 0) is a separate value: it counts only on configurations that no other constraint removes.
+// A failed evaluation (x % 0) is a separate value, because it matters only on configurations that no other constraint
+// removes.
 #include <stdlib.h>
 #include <string.h>
 

@@ -72,8 +72,8 @@ bool strategy_ask(struct strategy *, uint16_t *config);
 void strategy_tell(struct strategy *, const struct observation *);
 // Whether the strategy can rank waiting configurations (without `rank` they are measured in order).
 bool strategy_ranks(const struct strategy *);
-// Like the class's `rank`; with several criteria, the highest rating counts. Configurations that the strategy did not
-// propose get INFINITY, so that they are always measured.
+// Like the class's `rank`; with several criteria, a configuration gets its highest rating. Configurations that the
+// strategy did not propose get INFINITY, so that they are always measured.
 void strategy_rank(struct strategy *, const uint16_t *const *configs, size_t count, double *acquisition);
 // Tells the strategy that a proposal will not be measured.
 void strategy_forget(struct strategy *, const uint16_t *config);

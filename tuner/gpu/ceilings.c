@@ -1,4 +1,4 @@
-// See ceilings.h. The fastest of several launches counts, since a ceiling is the highest rate reached or, on request,
+// See ceilings.h. A ceiling is the highest rate reached, so the fastest of several launches is taken; on request, it is
 // the sustained rate. The first launch reads and loads the cubin of kernels/ceilings.cu, so a worker that measures no
 // ceilings never loads it.
 #include "tuner/gpu/ceilings.h"

@@ -390,7 +390,7 @@ static void forget_plans(struct gpu_final *f)
             measure_plan_free(&f->entries[i].plans[k]);
 }
 
-// Races on all tuned problems, then checks the memory. *again: the race does not count and must be repeated.
+// Races on all tuned problems, then checks the memory. *again: the race is invalid and must be repeated.
 static int race(struct gpu_final *f, bool *again, struct error *err)
 {
     struct workload *w = f->w;

@@ -11,7 +11,7 @@ static const double graph_time = 300e-6;
 // The share of a trial's timed launches that is judged: enough to detect a kernel that gives wrong results in one
 // launch out of two or four.
 static const double verified_share = 0.2;
-// The judged share of launches whose time does not count. A kernel cannot tell them from timed launches either.
+// The share of launches judged if their times are not used. A kernel cannot tell them from timed launches either.
 static const double unjudged = 0;
 
 // Before one in this many timed launches, module variables keep what the previous launch left, as in a program. Before

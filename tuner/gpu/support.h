@@ -13,10 +13,10 @@ struct verify_finding {
     int64_t place;
 };
 
-// What memory holds before a launch where the job promises nothing, made from a key (support_memory.cuh). NEAR: numbers
-// about as large as those expected; in scratch buffers of integers, numbers of few or many bits. HIGH and LOW: extreme
-// numbers of one sign, for guards. LEFT: what the previous launch left. CLOSE: expected values, disturbed by
-// support_disturb().
+// The contents of memory before a launch, where the job promises nothing. They are made from a key
+// (support_memory.cuh). NEAR: numbers about as large as those expected; in scratch buffers of integers, numbers of few
+// or many bits. HIGH and LOW: extreme numbers of one sign, for guards. LEFT: what the previous launch left. CLOSE:
+// expected values, disturbed by support_disturb().
 enum content_kind {
     CONTENT_ZEROS,
     CONTENT_NAN, // in integers: random bits

@@ -26,7 +26,8 @@ int blas_gemv(struct blas *, const struct device_gemm *, struct error *err);
 int blas_list_gemm(struct blas *, const struct device_gemm *, struct operation_way ways[OPERATION_WAYS_MAX],
                    size_t *count, struct error *err);
 // The plan of one of these algorithms. `way` is the algorithm's string, which must come from the same version of
-// cublasLt. NULL: runs the first eight, waits, and keeps the fastest. With beta != 0, this changes C.
+// cublasLt. If `way` is NULL, runs the first eight algorithms, waits, and keeps the fastest. With beta != 0, this
+// changes C.
 int blas_plan_gemm(struct blas *, const struct device_gemm *, const char *way, struct blas_plan **out,
                    struct error *err);
 // Computes the plan's product on this problem's addresses, which may differ from those used for planning.

@@ -1,8 +1,8 @@
 // The CUDA driver: device, context, memory, modules, launches, events, graphs (images: cuda_image.h). It opens libcuda
 // at run time, so that the worker starts, and can say what is missing, on a machine without a driver.
 //
-// One context (the device's primary one, which cuBLAS and CUPTI share) and one stream. Device memory is a uint64_t.
-// Functions without a `struct cuda` need neither the stream nor the device: they act on the current context.
+// There is one context (the device's primary one, which cuBLAS and CUPTI share) and one stream. A device address is a
+// uint64_t. Functions without a `struct cuda` need neither the stream nor the device: they act on the current context.
 //
 // There are four kinds of failure, which differ in what must happen next: CUDA_FAILED (our fault or the machine's),
 // CUDA_MEMORY (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and
