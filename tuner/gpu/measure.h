@@ -34,7 +34,7 @@ struct work {
     void *self;
 };
 
-// Enqueues what comes between restoring the buffers and a launch on them.
+// Enqueues the work between restoring the buffers and a launch on them.
 static inline int work_begin(const struct work *w, int64_t shift, struct error *err)
 {
     int failed = w->copy ? w->copy(w->self, shift, false, err) : 0;
