@@ -7,7 +7,7 @@
 
 enum { WARP = 32 };
 
-// The penalty for blocks with at least this many threads; the last row that applies counts.
+// The penalty for blocks with at least this many threads; the last row that applies is used.
 static const struct {
     double threads, doubt;
 } sizes[] = {{0, 0.6}, {WARP, 0.3}, {2 * WARP, 0}, {768, 0.15}};

@@ -5,8 +5,8 @@
 // often a value is divisible by two and whether it is a power of two, and the first coordinate does not show this.
 // These are the ordinal coordinates. Every parameter with more than two values also has a nominal coordinate, its
 // value's index, which is only compared for equality: a tile of 3 may be good where 2 and 4 are not. (On recorded
-// spaces, this halved the number of runs that miss the optimum.) A string parameter has only the nominal coordinate.
-// Two values need only one coordinate.
+// spaces, this halved the number of runs that miss the optimum.) A string parameter has only the nominal coordinate. A
+// parameter with two values needs only one coordinate.
 #pragma once
 
 #include <stddef.h>

@@ -34,7 +34,7 @@ struct gp {
         size_t *rows;           // by chunk: rows of V that are up to date
         size_t count, room;
     } pool;
-    struct { // room x room, dimensions x room, and by hyperparameter
+    struct { // by line: room x room, dimensions x room, one element per hyperparameter
         double *work, *kernel, *fall, *inverse;
         double *slopes;
         double *gradient, *slope, *step;

@@ -3,8 +3,9 @@
 // quadratic kernels (alpha 1) over single dimensions with the same scales, so that the effect of each parameter by
 // itself is learnt from few points (additive kernels: Duvenaud, Nickisch and Rasmussen 2011). Ordinal dimensions run
 // from 0 to 1; nominal ones are only compared for equality (a distance of 0 or 1). Times as a function of tuning
-// parameters are rough: a Matérn 3/2 kernel did clearly better than 5/2 and 1/2. It is meant for a few hundred points:
-// with n points, adding one costs n^2, a fitting step n^3, a mean n, and a variance n^2.
+// parameters are rough: a Matérn 3/2 kernel did clearly better than 5/2 and 1/2. The process is meant for a few
+// hundred points. With n points, a mean takes time proportional to n, adding a point or computing a variance n^2, and a
+// fitting step n^3.
 #pragma once
 
 #include <stddef.h>

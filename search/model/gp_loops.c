@@ -92,7 +92,7 @@ void gp_relate_chunk(const struct gp_metric *g, const float *point, const float 
             alone[i] += 1 / (1 + q);
         }
     }
-    // Two loops each, because the compiler would put branches into a combined loop.
+    // `sum` and `alone` have separate loops, because the compiler would put branches into a combined loop.
     for (; m + 4 <= d; m += 4) {
         const float *a = points + m * GP_CHUNK, *b = a + GP_CHUNK, *c = b + GP_CHUNK, *e = c + GP_CHUNK;
         float p0 = point[m], p1 = point[m + 1], p2 = point[m + 2], p3 = point[m + 3];

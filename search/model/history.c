@@ -119,7 +119,8 @@ bool history_sample_new(const struct history *h, struct random *rng, uint16_t *c
             if (history_find(h, config) < 0) return true;
         }
     }
-    // Rows that are not valid here (results from another job) make this count an upper bound; hence two passes.
+    // Some rows may not be valid here (results from another job), so a first pass counts the configurations without a
+    // row.
     uint64_t fresh = 0;
     if (h->count >= size || size / 16 <= h->count) {
         for (uint64_t i = 0; i < size; i++) {

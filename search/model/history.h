@@ -22,8 +22,8 @@ struct observation {
     const double *objectives;
 };
 
-// The outcome of a row without a result; with a result, it is an enum outcome. A forgotten row counts as absent: its
-// configuration gets a new row when it is proposed again or its result is reported.
+// Values of `outcomes` for rows without a result; rows with a result have an enum outcome. A forgotten row counts as
+// absent: its configuration gets a new row when it is proposed again or its result is reported.
 enum { ROW_PENDING = -1, ROW_FORGOTTEN = -2 };
 
 struct history {

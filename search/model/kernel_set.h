@@ -22,7 +22,7 @@ struct kernel_set {
     double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the shortest time, minus 1;
                                             // INFINITY if no chosen kernel supports it
     double best[KERNEL_SET_MAX_PROBLEMS];   // by problem: the shortest time, s
-    double worst, worst_holdout;            // the largest regret, and that of held-back problems (NaN: none)
+    double worst, worst_holdout;            // the largest regret without held-back problems, and among them (NaN: none)
     bool exact;                             // no smaller cover exists
 };
 

@@ -36,14 +36,14 @@ void stop_release(struct stop *s)
     s->trace = NULL;
 }
 
-// Gains of at least a given share (added up since the last one) are modelled as a Poisson process over the logarithm of
-// the number of evaluations. The records of a random sequence are such a process with rate 1. A search does better than
-// chance while it learns, and worse when it is near the optimum, so the rate is unknown. Its gamma distribution
-// combines experience from typical searches with the gains so far; newer gains count more. The constants were fitted to
-// searches in recorded spaces (docs/experiments/search.md).
+// The best has to improve by at least a given share since the last gain to count as the next one. Gains are modelled as
+// a Poisson process over the logarithm of the number of evaluations. The records of a random sequence are such a
+// process with rate 1. A search does better than chance while it learns, and worse when it is near the optimum, so the
+// rate is unknown. Its gamma distribution combines experience from typical searches with the gains so far; newer gains
+// count more. The constants were fitted to searches in recorded spaces (docs/experiments/search.md).
 static const double usual_gains = 0.2, usual_time = 0.5; // the gamma distribution's shape and rate
 static const double usual_pause = 0.2;                   // added to the time seen, as time without a gain
-static const double fading = 3;                          // a gain after e of n evaluations counts as (e / n)^fading
+static const double fading = 3;                          // a gain after e of n evaluations weighs (e / n)^fading
 
 struct stop_outlook stop_outlook(const struct stop *s, double share, uint64_t more, uint64_t left)
 {

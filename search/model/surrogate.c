@@ -98,7 +98,7 @@ static double improvement_expected(double best, double mean, double variance)
 
 // An upper bound on the expected improvement that avoids exp and erfc, which account for most of the cost. With t = -z
 // > 0, the improvement is at most deviation phi(t) / (1 + t^2) (Mills's ratio: Gordon 1941), and e^x is at least the
-// first terms of its series.
+// sum of the first terms of its series.
 static double improvement_most(double best, double mean, double variance)
 {
     double deviation = caution * sqrt(fmax(variance, 1e-12)), t = (mean - best) / deviation, x = 0.5 * t * t;

@@ -72,9 +72,9 @@ void surrogate_init(struct surrogate *, const struct space *, const struct histo
                     size_t prior_count);
 void surrogate_release(struct surrogate *);
 
-// Brings the model up to date with the history, in which `reported` results have arrived. At least one must have been
-// measured. If many proposals are outstanding, it waits for several results, because a single result then changes
-// little, and one update serves several proposals.
+// Brings the model up to date with the history, in which `reported` results have arrived. At least one configuration
+// must have been measured. If many proposals are outstanding, the model waits for several results, because a single
+// result then changes little, and one update serves several proposals.
 void surrogate_learn(struct surrogate *, size_t reported, struct random *);
 // Whether a ranking may skip learning: results are learnt in large batches, the model knows all rows, and fewer than
 // two batches of results have arrived since it last learnt.

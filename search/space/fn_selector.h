@@ -1,8 +1,8 @@
 // The selector among several kernels and its wave model (FN is explained in fn.h; headers contain the text after the
 // first empty line).
 
-// The logarithm of the largest power of two, up to 8, that divides a size. It matters because a kernel that loads 16
-// bytes at a time suits only some sizes.
+// The base-2 logarithm of the largest power of two, up to 8, that divides a size. Alignment matters because a kernel
+// that loads 16 bytes at a time suits only some sizes.
 FN_FUNCTION int FN(alignment)(long long size)
 {
     return size % 8 == 0 ? 3 : size % 4 == 0 ? 2 : size % 2 == 0;

@@ -5,7 +5,8 @@
 // only their product matters later. A constraint removes a state on the level that decides it. The published space
 // `hotspot` (22.2 million raw configurations, 349,853 valid) takes a hundred thousand edges and ten milliseconds.
 //
-// A failed evaluation (x % 0) is a separate value: it counts only on configurations that no other constraint removes.
+// A failed evaluation (x % 0) is a separate value, because it matters only on configurations that no other constraint
+// removes.
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +31,8 @@ struct plan {
     int *roots;
     size_t root_count;
     bool *is_root;
-    // For each node: the level from which its value may be known, from which it is certainly known, and where it is
-    // last read. -1 means before the first level (constants), or never read.
+    // For each node, three levels: the first at which its value may be known, the first at which it is certainly known,
+    // and the last at which it is read. -1 means before the first level (constants), or never read.
     int *first_level, *last_level, *last_use;
     int level_count;
     struct level_plan *levels;

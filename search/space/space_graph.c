@@ -421,7 +421,7 @@ void constraint_graph_init(struct constraint_graph *cg, const struct space *s, c
             int root = add_expression(&context, s->constraints[number]);
             cg->roots[i] = graph_truth(&cg->graph, root);
         } else {
-            // A derived name only has to be evaluable. If it always can be evaluated, this folds to 1.
+            // A derived name only has to be evaluable. If it can always be evaluated, this folds to 1.
             int zero = graph_constant(&cg->graph, 0);
             int product[] = {add_derived(&context, number - s->constraint_count), zero};
             int equal[] = {graph_operation(&cg->graph, OP_MULTIPLY, product, 2, true), zero};

@@ -89,8 +89,8 @@ struct space {
 //
 // Equal subexpressions of all constraints are one node, derived names are expanded, constants are folded, sums
 // and products are flat lists of operands (so that they can be accumulated in any order in which parameters get their
-// values), and everything that is used as a truth value is 0 or 1. Each node has bounds on its value, which show which
-// operations cannot fail.
+// values), and everything that is used as a truth value is 0 or 1. Each node has bounds on its value, from which it
+// follows that certain operations cannot fail.
 
 // Marks among values; see EXPR_VALUE_MIN.
 #define MARK_UNKNOWN INT64_MIN      // not determined by the parameters that have a value so far

@@ -1,5 +1,5 @@
-// How the values of a space's parameters are used: which of the winner's values are at the end of their parameter's
-// range, so that values beyond them may be faster, and which values occur in no candidate near the best.
+// How the values of a space's parameters are used. Finds the winner's values at the end of their parameter's range,
+// beyond which there may be faster values, and the values that no candidate near the best has.
 #pragma once
 
 #include "search/space/space.h"

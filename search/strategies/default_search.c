@@ -20,7 +20,7 @@ enum {
 enum { TRUST_LEAST = 4 };
 static const double trusting = 0.25, doubtful = 0.6;
 
-// Each random configuration is the best of DRAWS draws, the one with the least doubtful block shape
+// Each random configuration is chosen from DRAWS draws: the one with the least doubtful block shape
 // (block_shape_doubt). If doubt remains, its distance is multiplied by exp(-doubt_weight * doubt).
 enum { DRAWS = 4 };
 static const double doubt_weight = 5;

@@ -44,7 +44,7 @@ struct strategy_class {
     void (*init)(struct strategy_state *); // NULL: nothing to do
     // Writes the next configuration to evaluate, which is valid and has no row in the history. The instance then enters
     // it there, unless the strategy has already done so. False: there is nothing to propose, for now (while proposals
-    // are outstanding) or for good (if none are).
+    // are outstanding) or for good (if none are outstanding).
     bool (*ask)(struct strategy_state *, uint16_t *config);
     // Receives the result in this row of the history. It may be for a configuration that was never proposed (from an
     // earlier run or another job), and it may correct an earlier one. NULL: the history is enough.
@@ -72,8 +72,8 @@ bool strategy_ask(struct strategy *, uint16_t *config);
 void strategy_tell(struct strategy *, const struct observation *);
 // Whether the strategy can rank waiting configurations (without `rank` they are measured in order).
 bool strategy_ranks(const struct strategy *);
-// Like the class's `rank`; with several criteria, the highest rating counts. Configurations that the strategy did not
-// propose get INFINITY, so that they are always measured.
+// Like the class's `rank`; with several criteria, a configuration gets its highest rating. Configurations that the
+// strategy did not propose get INFINITY, so that they are always measured.
 void strategy_rank(struct strategy *, const uint16_t *const *configs, size_t count, double *acquisition);
 // Tells the strategy that a proposal will not be measured.
 void strategy_forget(struct strategy *, const uint16_t *config);

@@ -48,8 +48,8 @@ static void write_mark(char out[MARK_SIZE], pid_t parent, unsigned mark)
     snprintf(out, MARK_SIZE, "%ld.%u", (long)parent, mark);
 }
 
-// Called in a new process before exec. Puts the mark, which is made of `parent` and `mark`, into the environment, which
-// all processes that it starts inherit.
+// Called in a new process before exec. Puts the mark, which is made of `parent` and `mark`, into the environment. All
+// processes that the new process starts inherit it.
 static void orphans_mark(pid_t parent, unsigned mark)
 {
     char value[MARK_SIZE];

@@ -23,8 +23,8 @@ uint32_t elf_find(const struct elf_file *, const char *prefix, const char *name,
 const unsigned char *elf_bytes(const struct elf_file *, const Elf64_Shdr *);
 // The string at an offset in a string table; NULL if it does not end within the table.
 const char *elf_text(const struct elf_file *, const Elf64_Shdr *table, uint64_t offset);
-// A symbol of a symbol table, and its name; *name (`name` may be NULL) is NULL if it lies outside its table. False: the
-// table has fewer symbols.
+// Reads a symbol of a symbol table, and its name. *name (`name` may be NULL) is NULL if the name lies outside its
+// table. False: the table has fewer symbols.
 bool elf_symbol(const struct elf_file *, const Elf64_Shdr *table, size_t index, Elf64_Sym *, const char **name);
 
 // The name of a cubin's section if it has code, constants or attributes of kernels; NULL for other sections, such as
@@ -45,7 +45,7 @@ struct shared_library {
 // Whether a file's name has the extension of a source that can be built into a library: .cu, .c, .cc, .cpp or .cxx.
 bool shared_library_is_source(const char *path);
 // Returns NULL if the file is a shared library for this machine, otherwise the reason as a static string ("is not a
-// shared library"). Release it in any case.
+// shared library"). Always release it.
 const char *shared_library_read(struct shared_library *, const char *path);
 void shared_library_release(struct shared_library *);
 // The message that a library has no function with this name; it suggests the nearest name. malloc'ed; NULL if there is

@@ -23,7 +23,7 @@ struct image_layout {
     int64_t size[IMAGE_DIMENSIONS];               // texels, the contiguous dimension first; 1 beyond the rank
     int64_t pitch;                                // bytes from one row to the next
     bool surface;                                 // kernels can also access it as a surface
-    enum image_filter filter;                     // this member and the next three: how textures read it
+    enum image_filter filter;                     // this member and the next three say how textures read it
     enum image_address address[IMAGE_DIMENSIONS]; // in the order of `size`
     bool normalized;                              // coordinates from 0 to 1
     enum image_read read;

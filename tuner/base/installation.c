@@ -15,7 +15,7 @@ static char *own_folder(void)
     return text_directory(self);
 }
 
-// A path relative to that folder if it exists, otherwise NULL.
+// The path `folder`/`relative`/`name`, malloc'ed; NULL if it does not exist.
 static char *existing(const char *folder, const char *relative, const char *name)
 {
     autofree char *beside = text_format("%s/%s", relative, name);
@@ -41,7 +41,7 @@ char *installation_worker(const char *variable, const char *name)
 
 char *installation_headers(void)
 {
-    // Relative to a worker, to the driver, and to a program that was built but not installed.
+    // Paths from the folders of a worker, of the driver, and of a program that was built but not installed.
     static const char *const places[] = {"../../include/sweetspot", "../include/sweetspot", "../../kernels"};
     autofree char *folder = own_folder(), *header = NULL;
     for (size_t i = 0; folder && i < sizeof places / sizeof *places && !header; i++)

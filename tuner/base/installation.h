@@ -8,8 +8,8 @@
 #define SWEETSPOT_VERSION "0.1"
 #endif
 
-// The path of another of our programs: in the folder of this one, or in libexec/sweetspot. Only its name if this
-// program's own path is unknown. malloc'ed.
+// The path of another of our programs, which is in the folder of this one or in libexec/sweetspot. If this program's
+// own path is unknown, the result is only the name. malloc'ed.
 char *installation_program(const char *name);
 // The path of a worker: from the environment variable if it is set, otherwise as above. malloc'ed.
 char *installation_worker(const char *variable, const char *name);

@@ -60,7 +60,7 @@ struct record_field {
     const char *name; // in JSON; NULL ends a table
     enum record_kind kind;
     enum record_shape shape;
-    size_t offset, count; // offsets of the member, and of the size_t with its number of elements
+    size_t offset, count; // offset of the member; offset of the size_t that holds its number of elements
     size_t length;        // of RECORD_ARRAY
     unsigned flags;
     double low, high;         // the allowed range; if `high` is not above `low`, the range of the type

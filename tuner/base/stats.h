@@ -39,7 +39,7 @@ struct interval stats_clustered_median(const double *x, const unsigned char *clu
                                        uint64_t seed);
 
 // The median of the ratios a[i]/b[i], with its interval as above, from the pairs in which both numbers are finite.
-// Returns how many pairs these are.
+// Returns the number of these pairs.
 size_t stats_paired_ratio(const double *a, const double *b, const unsigned char *cluster, size_t n, double confidence,
                           uint64_t seed, struct interval *ratio);
 

@@ -225,7 +225,7 @@ void text_list_release(struct text_list *l)
     *l = (struct text_list){0};
 }
 
-// In single quotes, where only a single quote itself needs escaping.
+// Puts a word in single quotes if it needs them. Within these, only a single quote itself must be escaped.
 static char *quote_word(const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+%@";

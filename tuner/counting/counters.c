@@ -10,10 +10,10 @@
 // a library call with several kernels would have several ranges.)
 //
 // Costs with set `basic` (H200, CUDA 13.0): opening takes 0.9 s the first time in a process. A session takes 0.2 s,
-// most of it in its first pass, and 20 ms to close. A pass takes 15 ms (11 to start, 4 to stop; DRAM and L2 counters
-// are expensive, a set with only SM metrics takes 2.5), and each range in it 0.9 ms. So candidates share passes: a
-// candidate takes 32 ms on its own, 11 with four in a pass, 5.2 with sixteen and 3.7 with 64, of which 1 ms is the test
-// kernels' own time.
+// most of it in its first pass, and 20 ms to close. A pass takes 15 ms (11 to start, 4 to stop), and each range in it
+// 0.9 ms. DRAM and L2 counters are expensive: with only SM metrics, a pass takes 2.5 ms. So candidates share passes:
+// each one takes 32 ms on its own, 11 ms if four share a pass, 5.2 ms if sixteen do, and 3.7 ms if 64 do. The test
+// kernels' own time is 1 ms of this.
 //
 // A list with one unknown name makes the host object unusable: it refuses every later list. So each list is tried with
 // a new host object.

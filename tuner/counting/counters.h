@@ -54,7 +54,7 @@ struct counters_facts {
     // the chip is unknown, the set's metrics that are meant for every chip.
     const struct metric *const *metrics;
     size_t count;
-    size_t passes; // how many passes the set takes at most; a pass launches every candidate twice; 0 without counters
+    size_t passes; // the set takes at most this many passes (0 without counters), each with two launches per candidate
 };
 
 // NULL: no counters were requested.

@@ -246,7 +246,7 @@ static int by_address(const void *a, const void *b)
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     const struct line_row *p = &sorting[x], *q = &sorting[y];
     if (p->address != q->address) return p->address < q->address ? -1 : 1;
-    return x < y ? -1 : x > y; // if several rows have the same address, the last one counts
+    return x < y ? -1 : x > y; // if several rows have the same address, the last one applies
 }
 
 int linetable_read(struct linetable **out, const void *cubin, size_t size, const char *symbol, struct error *err)

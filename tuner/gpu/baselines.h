@@ -16,7 +16,7 @@ struct baseline {
     bool deterministic;                     // the job's setting, kept while baseline_allow_differences() overrides it
     struct pipeline pipeline;
     char reason[ERROR_MESSAGE_MAX]; // why it is not available; "" if it is
-    const char *detail;             // for display: which of the library's ways it is, or which program
+    const char *detail;             // for display: the library's way, or the program
     const char **ways;              // the chosen ways, by tuned problem; NULL: no ways were chosen
 };
 

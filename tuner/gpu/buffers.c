@@ -237,7 +237,7 @@ void buffers_move(struct buffers *to, const struct buffers *from, const uint64_t
     guard_regions(to, guard_bytes);
 }
 
-// A random multiple of the alignment, so that the address of one copy says little about that of another.
+// A random multiple of the alignment, so that the address of one copy says little about the addresses of others.
 static size_t gap(void)
 {
     return ALIGNMENT * (size_t)entropy_below(64);

@@ -9,8 +9,8 @@
 //
 // Guards, and the padding between a row's last element and its leading dimension, hold NaN, large positive or large
 // negative numbers, drawn for each copy and each pass of verification: a stray write shows in a guard, and a stray read
-// changes the results, even if a maximum or minimum absorbs one of the three. A back guard begins at the byte after the
-// last element, whatever the type.
+// changes the results, even if a maximum or minimum absorbs one of these three kinds. A back guard begins at the byte
+// after the last element, whatever the type.
 //
 // Outputs and scratch without a fill hold arbitrary data before a launch. A key determines this data: each buffer in
 // each copy gets a kind of content (enum content_kind), which is NaN or random bits in more than half of all launches.
@@ -101,7 +101,7 @@ int buffers_open(struct buffers *, struct cuda *, struct support *, const struct
 void buffers_release(struct buffers *);
 // Device memory that buffers_open() would allocate, in bytes.
 size_t buffers_bytes(const struct buffer_request *list, size_t count, size_t guard_bytes, struct error *err);
-// Allocates memory for a second set of data. CUDA_MEMORY: there is not enough.
+// Allocates memory for a second set of data. CUDA_MEMORY: there is not enough memory.
 int buffers_second(struct buffers *, struct error *err);
 // Frees the second set's memory, also after a failure; one set remains.
 void buffers_single(struct buffers *);
@@ -137,9 +137,9 @@ int buffers_keep(struct buffers *, unsigned set, struct error *err);
 // filled), and inout buffers get their initial contents again. A key is either drawn by buffers_key() or an enum
 // content_kind, which then applies to all buffers. Enqueued.
 int buffers_restore(struct buffers *, const unsigned *copies, size_t n, uint64_t key, struct error *err);
-// A key that no kernel can predict. LEAVE: scratch may keep what the last launch on the copy left in it. Not for timed
-// launches, in which a kernel could save time by reusing results kept there. TELLTALE: outputs hold NaN or random bits,
-// so that unwritten elements can be counted.
+// A key that no kernel can predict. LEAVE: scratch may keep what the last launch on the copy left in it. Timed launches
+// do not use it, because a kernel could save time by reusing results kept there. TELLTALE: outputs hold NaN or random
+// bits, so that unwritten elements can be counted.
 enum { BUFFERS_LEAVE = 1, BUFFERS_TELLTALE = 2 };
 uint64_t buffers_key(unsigned flags);
 // What buffer i held in a copy after buffers_restore() with this key.

@@ -1,4 +1,4 @@
-// See ceilings.h. The fastest of several launches counts, since a ceiling is the highest rate reached or, on request,
+// See ceilings.h. A ceiling is the highest rate reached, so the fastest of several launches is taken; on request, it is
 // the sustained rate. The first launch reads and loads the cubin of kernels/ceilings.cu, so a worker that measures no
 // ceilings never loads it.
 #include "tuner/gpu/ceilings.h"
@@ -180,8 +180,8 @@ static int fastest(struct ceiling_context *g, enum execution_unit_id which, doub
     return failed;
 }
 
-// The rate at the sustained clock. The power limit lowers the clock during the first two parts; only the third one
-// counts.
+// The rate at the sustained clock. The power limit lowers the clock during the first two parts, and the rate is that of
+// the third part.
 static int lasting(struct ceiling_context *g, enum execution_unit_id which, double launch_time, double *rate,
                    struct error *err)
 {

@@ -5,8 +5,8 @@
 // The device always has another batch in its queue, so the energy includes no gaps between launches. Batches of short
 // repetitions are graphs, since a reading of the counter may take 3 ms or more. If the host does not launch in time,
 // for example because another process starts, the windows are measured again. If that does not help, there is no
-// result, unless only the bare repetitions are too short and their share is small. The pause before launches
-// (`measure.rest`) is left out. Results are not judged.
+// result, unless only the repetitions without the work were launched late and their share of the energy is small. The
+// pause before launches (`measure.rest`) is left out. Results are not judged.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"

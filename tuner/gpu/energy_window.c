@@ -4,7 +4,7 @@
 #include "tuner/base/base.h"
 
 static const double sharp = 0.05; // s between the readings around a change, at most
-static const double patience = 3; // s without such a change
+static const double patience = 3; // s without such a change, after which the window fails
 
 void energy_window_begin(struct energy_window *w, double least, double now)
 {

@@ -3,8 +3,8 @@
 //
 // A window begins and ends at a change, so no part of a step is counted for time outside the window. A change is taken
 // to be halfway between the two readings around it. The interval includes this uncertainty. On an H100 in a virtual
-// machine, no change was seen between readings less than 3 ms apart, so a change counts if the readings around it are
-// at most 50 ms apart.
+// machine, no change was seen between readings less than 3 ms apart, so a change is used only if the readings around it
+// are at most 50 ms apart.
 #pragma once
 
 #include "tuner/base/stats.h"

@@ -122,7 +122,7 @@ json_t *gpu_counting_describe(const struct gpu_counting *c)
                      facts->note ? json_pack("[s]", facts->note) : json_array());
 }
 
-// One candidate on one problem, which counters_measure() calls a candidate.
+// A pair of a candidate and a problem. counters_measure() calls this pair a candidate.
 struct unit {
     size_t trial, problem; // index in the request, in the workload
     struct pipeline_part *part;
@@ -139,7 +139,7 @@ struct count_batch {
     struct unit *units;
     double *values;
     size_t culprit; // the unit whose launch failed
-    int failed;     // how
+    int failed;     // the code of its failure
     struct error why;
 };
 

@@ -1,11 +1,11 @@
 // The final: the best candidates and the baselines, measured side by side on fresh data.
 //
-// Candidates are proved in order, best first, until all places are taken: on two sets of new data, twice on each, and
-// in timed launches. Memory is checked after each candidate, so that the culprit of any damage is known. Then, in each
-// round, every entry is timed once, in an order drawn for the round, so that a warming device, a drifting clock or a
-// neighbour's traffic affects all alike. Times of one round belong together and are compared in pairs. Every timed
-// launch of a candidate is judged. If the race left damage, the culprit is found and the other entries race again. If
-// no candidate passes, the next ones take the places.
+// Candidates are proved in order, best first, until all places are taken. They are proved on two sets of new data,
+// twice on each, and in timed launches. Memory is checked after each candidate, so that the culprit of any damage is
+// known. Then, in each round, every entry is timed once, in an order drawn for the round, so that a warming device, a
+// drifting clock or a neighbour's traffic affects all entries alike. Times of one round belong together and are
+// compared in pairs. Every timed launch of a candidate is judged. If the race left damage, the culprit is found and the
+// other entries race again. If no candidate passes, the next ones take the places.
 //
 // Each request runs one part of the rounds, so that the driver can drop candidates that have already lost. Between
 // parts, modules stay loaded, and graphs and the final's data are kept. A last part measures energy instead.
@@ -115,7 +115,7 @@ static int enter(struct gpu_final *f, const struct final_request *request, struc
     return 0;
 }
 
-// Only kernels are judged in the race: libraries may differ from run to run, and compute something else.
+// Only kernels are judged in the race: libraries may differ from run to run, and may compute something else.
 static struct measure_subject entry_subject(struct gpu_final *f, struct timed_entry *e, size_t problem)
 {
     struct work work = entry_work(e, problem);
@@ -296,7 +296,7 @@ static int check_graphs(struct gpu_final *f, const size_t *order, size_t n, size
     return failed;
 }
 
-// Runs the rounds of one problem; *rounds: how many. They stop at the time `until`, but not before FINAL_LEAST rounds.
+// Runs the rounds of one problem; *rounds is their number. They stop at `until`, but not before FINAL_LEAST rounds.
 static int take_rounds(struct gpu_final *f, size_t *order, size_t n, size_t problem, double until, double done,
                        double share, size_t *rounds, struct error *err)
 {
@@ -390,7 +390,7 @@ static void forget_plans(struct gpu_final *f)
             measure_plan_free(&f->entries[i].plans[k]);
 }
 
-// Races on all tuned problems, then checks the memory. *again: the race does not count and must be repeated.
+// Races on all tuned problems, then checks the memory. *again: the race is invalid and must be repeated.
 static int race(struct gpu_final *f, bool *again, struct error *err)
 {
     struct workload *w = f->w;
@@ -427,7 +427,7 @@ static size_t standing(const struct gpu_final *f)
     return n;
 }
 
-// Proves candidates in order until all places are taken or none is left. *more: false if there was none left to prove.
+// Proves candidates in order until all places are taken or none is left. *more: false if no candidate is left.
 static int fill_places(struct gpu_final *f, bool *more, struct error *err)
 {
     int failed = 0;
@@ -468,7 +468,7 @@ static void answer_entries(const struct gpu_final *f, struct final_answer *answe
     }
 }
 
-// Repeats the race until one counts and has a candidate in it, or no candidate is left.
+// Repeats the race until it is valid and a candidate has taken part, or no candidate is left.
 static int decide(struct gpu_final *f, struct error *err)
 {
     bool more = true, again = true;

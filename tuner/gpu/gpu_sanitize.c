@@ -23,7 +23,7 @@ struct sanitized {
     struct workload *w;
     struct device_problem *problem;
     struct apart apart[BUFFERS_MAX];
-    unsigned sets; // the problem's; meanwhile it has only one set, since copies are at fixed distances from home
+    unsigned sets; // the problem's usual number; here it has one set, since copies are at fixed distances from home
 };
 
 static bool has_contents(const struct device_buffer *b)

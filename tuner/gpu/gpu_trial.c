@@ -2,7 +2,7 @@
 //
 //     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches, some launches compared ->
 //     [wait each] -> all problems run again, on both sets of data, and compared -> [wait] -> a new best: the soak
-//     (soak.h), and drawn sizes (sizes.h) -> memory checked -> [wait] -> times found possible
+//     (soak.h), and drawn sizes (sizes.h) -> memory checked -> [wait] -> times checked for plausibility
 //
 // A trial is a race against the best candidate so far. A candidate that is certainly more than `race` times slower ends
 // after the first run or after a problem, as `slow`; then the times of its first runs are used.
@@ -191,8 +191,8 @@ static bool is_best(const struct gpu_trial *t)
     return objective_ratio(t->w->settings.objective, weight, times, best, n) < 1;
 }
 
-// How long a correct candidate that is not the best is soaked: a share of its trial's time so far, but at least
-// soak_least seconds.
+// The length of the soak for a correct candidate that is not a new best: this share of its trial's time so far, but at
+// least soak_least seconds.
 static const double soak_share = 0.25, soak_least = 2e-3;
 
 // A new best is soaked before it limits other candidates. The others get a short soak: they cannot win without passing
@@ -227,7 +227,7 @@ static int run(struct gpu_trial *t, struct error *err)
     if ((failed = early_stop(t, err))) return failed;
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
     if (t->status == STATUS_OK && t->verify && (failed = pass(t, PASS_SECOND, err))) return failed;
-    // If variables change only in later launches, measurements without restoring them do not count.
+    // If variables change only in later launches, the times that were measured without restoring them are discarded.
     if ((failed = pipeline_scan(&t->pipeline, &late, err)) || !late || t->status != STATUS_OK) return failed;
     memset(t->timed, 0, sizeof t->timed);
     if (pipeline_restore(&t->pipeline, err) || (failed = measure(t, err))) return failed;

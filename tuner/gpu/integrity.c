@@ -192,8 +192,8 @@ int integrity_check_reference(struct workload *w, size_t number, struct error *e
     return is_stray(w, number, &reason) ? error_set(err, "the reference: %s", reason.message) : 0;
 }
 
-// Enqueues the check. Afterwards the padding of inputs, which their checksums include, is as it was when the checksums
-// were taken.
+// Enqueues the check. The checksums of inputs include their padding, so the padding is then written again, as it was
+// when the checksums were taken.
 static int check_guards(struct buffers *b, struct error *err)
 {
     int failed = buffers_guards(b, BUFFERS_ALL, err);

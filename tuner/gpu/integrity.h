@@ -7,9 +7,9 @@
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/workload_data.h"
 
-// Both take checksums of the set that the first copy of problem `number` was filled with (workload_data.h), and wait.
-// The first function is for inputs and origins, before the references are computed; the second is for expected values,
-// afterwards.
+// Both functions take checksums of the set that the first copy of problem `number` was filled with (workload_data.h),
+// and wait. The first function is for inputs and origins, before the references are computed; the second is for
+// expected values, afterwards.
 int integrity_take_inputs(struct workload *, size_t number, struct error *err);
 int integrity_take_expected(struct workload *, size_t number, struct error *err);
 

@@ -20,7 +20,7 @@ struct library_array {
     bool written; // by the function; we read it back
 };
 
-// What the called process leaves at the beginning of the file.
+// The result that the called process leaves at the beginning of the file.
 struct library_answer {
     int called;       // 1: the function is running; 2: it has returned
     int returned;     // what it returned
@@ -41,9 +41,9 @@ void library_call_add(struct library_call *, const struct sweetspot_array *about
 int library_call_open(struct library_call *, struct error *err);
 void library_call_release(struct library_call *);
 
-// Calls `function` of the library of `reference`, within its time limit, with the problem's sizes and scalars. 0: it
-// returned, with the result in *answer. -1 with a message that names the function: it cannot be called, crashed, ended
-// the process or exceeded its time.
+// Calls `function` of the library of `reference`, within its time limit, with the problem's sizes and scalars. Returns
+// 0 if the function returned; *answer is then its result. Returns -1, with a message that names the function, if it
+// cannot be called, crashed, ended the process or exceeded its time.
 int library_call_run(struct library_call *, const struct implementation_request *reference, enum library_kind kind,
                      const char *function, const struct problem_request *problem, uint64_t seed,
                      struct library_answer *answer, struct error *err);

@@ -61,7 +61,7 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Sorts by time, and drops ways that take more than `factor` times as long as the one in place LIBRARY_PLACES.
+// Sorts the ways by time, and drops those that take more than `factor` times as long as number LIBRARY_PLACES.
 static void drop_slower(struct library_racers *r, double factor)
 {
     qsort(r->order, r->count, sizeof(struct racer *), compare_times);
@@ -82,7 +82,7 @@ static int take_round(struct library_racers *r, double times[OPERATION_WAYS_MAX]
     return measure_plans(r->w->measure, plans, r->count, times, hot, err);
 }
 
-// Runs the rounds, then sorts `order` by medians. *rounds: how many there were.
+// Runs the rounds, then sorts `order` by medians. *rounds is the number of rounds.
 static int take_rounds(struct library_racers *r, int *rounds, struct error *err)
 {
     double times[OPERATION_WAYS_MAX], begun = clock_now(), steady = begun + steady_after;

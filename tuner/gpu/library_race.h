@@ -3,8 +3,8 @@
 //
 // Time limits. Each way runs three times (five with a warm cache). Only ways that take at most 1.5 times as long as the
 // third fastest one enter the race. The rounds of the first 0.2 s are a warm-up and do not count. After three rounds,
-// ways that are over 5% slower than the third fastest drop out. The first runs and the rounds may take five seconds
-// each, but at least three ways are tried and three rounds taken.
+// ways that are over 5% slower than the third fastest drop out. The first runs may take five seconds in total, and so
+// may the rounds, but at least three ways are tried and three rounds taken.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"

@@ -11,7 +11,7 @@ static const double graph_time = 300e-6;
 // The share of a trial's timed launches that is judged: enough to detect a kernel that gives wrong results in one
 // launch out of two or four.
 static const double verified_share = 0.2;
-// The judged share of launches whose time does not count. A kernel cannot tell them from timed launches either.
+// The share of launches judged if their times are not used. A kernel cannot tell them from timed launches either.
 static const double unjudged = 0;
 
 // Before one in this many timed launches, module variables keep what the previous launch left, as in a program. Before
@@ -224,7 +224,7 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
         unsigned copy;
         uint64_t key;
         if ((failed = sample(m, plan, fresh, m->event + 2 * i, &copy, &key, err))) return failed;
-        // Only now, with the launch enqueued, is it decided, mostly at random, whether it is judged.
+        // Whether the launch is judged is decided only after it has been enqueued, and mostly at random.
         for (size_t k = 0; k < n; k++) last &= k <= i ? !(judged[k] && plans[k] == plan) : plans[k] != plan;
         if (!plan->subject.judge.compare || (!(last && share > 0) && entropy_unit() >= share)) continue;
         if (plan->graph) copy = (unsigned)entropy_below(plan->repeats);

@@ -7,7 +7,8 @@
 // In a graph:      for work shorter than graph_below. There are as many launches as copies of the memory; each copy is
 //                  used once, and all are restored between executions. Copies are added until an execution lasts 300 us
 //                  (at most 128). Launches are timed one by one if there is no room for the copies, if a warm cache
-//                  does not hold them, or if the module has arrays, or variables that change or belong to the job.
+//                  does not hold them, or if the module has arrays, variables that change, or variables that the
+//                  job sets.
 //
 // Samples are taken in batches, with one synchronisation per batch.
 #pragma once
@@ -20,7 +21,7 @@
 
 enum { MEASURE_BATCH = 64 };
 
-// What is timed. enqueue() launches once and does not wait; `shift` is added to every buffer's address. The other
+// Work that is timed. enqueue() launches once and does not wait; `shift` is added to every buffer's address. The other
 // functions may be NULL. restore() enqueues restoring whatever else must be restored before a launch. copy() enqueues
 // copying the buffers: before a launch to where kernels see them, and after it (`back`) from there, to be judged
 // (symbol_bindings.h). Work with restore() or copy() is not put into graphs. prepare() enqueues the stages that are not
@@ -33,15 +34,16 @@ struct work {
     void *self;
 };
 
-// Enqueues what comes between restoring the buffers and a launch on them.
+// Enqueues the work between restoring the buffers and a launch on them.
 static inline int work_begin(const struct work *w, int64_t shift, struct error *err)
 {
     int failed = w->copy ? w->copy(w->self, shift, false, err) : 0;
     return failed || !w->prepare ? failed : w->prepare(w->self, shift, err);
 }
 
-// The judge of timed launches; compare NULL: none. compare() enqueues the comparison of the last launch's results in a
-// copy, which was prepared with the key. After a wait, verdict() returns the result. slot < MEASURE_BATCH.
+// The judge of timed launches; there is none if `compare` is NULL. compare() enqueues the comparison of the last
+// launch's results in a copy, which was prepared with the key. After a wait, verdict() returns the result. slot <
+// MEASURE_BATCH.
 struct measure_verifier {
     int (*compare)(void *self, unsigned copy, uint64_t key, unsigned slot, struct error *err);
     enum trial_status (*verdict)(void *self, unsigned slot, struct error *reason);
@@ -84,8 +86,8 @@ int measure_plan(struct measure *, const struct measure_subject *, double estima
 void measure_plan_free(struct measure_plan *);
 
 // Takes n <= MEASURE_BATCH samples, of plans[0], plans[1], ... in this order, and waits. times[i]: seconds for one
-// launch. A share of the samples is judged and, unless the share is 0, at least one of each plan; verdicts go into the
-// plans.
+// launch. A share of the samples is judged and, unless the share is 0, at least one sample of each plan. Verdicts go
+// into the plans.
 int measure_samples(struct measure *, struct measure_plan *const *plans, size_t n, double share, double *times,
                     struct error *err);
 

@@ -37,8 +37,8 @@ bool mixed_data_draw(struct device_problem *p)
         const struct device_buffer *b = &p->buffers.list[drawn];
         size_t size = element_size(b->view.type), cells = b->bytes / size, half = cells / 2;
         bool whole = variety_of(b) == VARIETY_ALL || cells < 4;
-        // One element is as likely as half of them: kernels may look at only a few samples, and bounds may hide a few
-        // changes.
+        // The size of the piece is log-uniform, up to half of the buffer. A small piece is likely to miss the few
+        // samples that a kernel may look at, and a large one changes results by more than their bounds.
         size_t some = whole ? cells : (size_t)pow((double)half, entropy_unit());
         p->mixed.piece[k].buffer = drawn;
         p->mixed.piece[k].offset = (size_t)entropy_below(cells - some + 1) * size;

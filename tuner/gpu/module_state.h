@@ -15,7 +15,7 @@ struct module_variable {
     bool constant;   // `__constant__`: kernels cannot write it, and nothing below is known
     uint64_t address;
     size_t bytes, at; // at: where its contents are kept
-    size_t placed;    // how many of its first bytes the job sets before every launch that counts
+    size_t placed;    // how many of its first bytes the job sets before every launch that is timed or judged
     bool changes;     // it has been seen to change: module_state_restore() writes it back
 };
 

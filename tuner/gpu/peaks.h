@@ -5,15 +5,17 @@
 // the data sheet's figure, computed from the device's attributes (with the table in tuner/base/execution_unit.c, which
 // ceilings and reports use too), and 1.05 times the measured rate (tuner/gpu/ceilings.h).
 //
-// - Memory: bus width times twice the memory clock. A cold launch is allowed to find a quarter of the L2
-//   filled with its inputs (on the H200 it finds none of them), and a warm one all of it. Outputs up to the size of the
-//   L2 may be written to memory after the kernel has ended.
+// - Memory: bus width times twice the memory clock. A cold launch is allowed to find inputs in the L2, up to a quarter
+//   of its size (on the H200 it finds none), and a warm launch up to its whole size. Outputs up to the size of the L2
+//   may be written to memory after the kernel has ended.
 // - Between the L2 and the multiprocessors: every byte moves once, and the direction with more bytes counts, at 64
-//   bytes per clock and multiprocessor (128 from sm_100 on). Even with multicast, a byte must reach one multiprocessor.
+//   bytes per clock and multiprocessor (128 from sm_100 on). Even with multicast, a byte must reach at least one
+//   multiprocessor.
 // - Arithmetic: on whichever pipe is fastest. A product of b-bit factors on a p-bit pipe splits each factor into
 //   ceil(b/p) pieces (an integer's bits include the sign), and s pieces take at least 2s-1 products (Winograd,
-//   Arithmetic complexity of computations, 1980), whether by Karatsuba's algorithm, three TF32 products for one of
-//   FP32, or residues. FP32 and FP64 pipes work at the same time as the tensor cores, and add to their rate.
+//   Arithmetic complexity of computations, 1980). This holds for Karatsuba's algorithm, for three TF32 products in
+//   place of one FP32 product, and for residues. FP32 and FP64 pipes work at the same time as the tensor cores, and add
+//   to their rate.
 #pragma once
 
 #include "kernels/operation.h"
@@ -45,6 +47,6 @@ void peaks_raise(struct peaks *, const json_t *ceilings);
 double peaks_least_time(const struct peaks *, const struct operation_least *, const struct measure_settings *,
                         const struct verify_settings *, struct error *why);
 
-// Whether a measured time (s) is impossible; if so, with the full reason. Allows for the accuracy of events, about a
-// microsecond.
+// Whether a measured time (s) is impossible. If it is, `reason` gets the full reason. Allows for the accuracy of
+// events, about a microsecond.
 bool peaks_refuse(double time, double least, const char *why, struct error *reason);

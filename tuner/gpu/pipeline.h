@@ -87,8 +87,8 @@ int pipeline_open_operation(struct pipeline *, struct workload *, const struct o
                             const char *const *ways, struct error *err);
 void pipeline_release(struct pipeline *);
 
-// module_state_restore() and module_state_inspect() for the variables of all units; and whether any unit uses the
-// device's heap or prints.
+// pipeline_restore() and pipeline_scan() are module_state_restore() and module_state_inspect() for the variables of all
+// units. pipeline_leaves_traces(): whether any unit uses the device's heap or prints.
 int pipeline_restore(const struct pipeline *, struct error *err);
 int pipeline_scan(struct pipeline *, bool *late, struct error *err);
 bool pipeline_leaves_traces(const struct pipeline *);

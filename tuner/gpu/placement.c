@@ -83,8 +83,9 @@ void placement_close(struct placement *p)
     free(p);
 }
 
-// Each buffer gets a pattern of four bits, one for each turn: whether its address is an odd multiple of the alignment.
-// One of the first two bits is set, and two buffers have the same pattern only if there are more than PATTERNS.
+// Each buffer gets a pattern of four bits, one for each turn, which say whether its address is then an odd multiple of
+// the alignment. At least one of the first two bits is set, and two buffers have the same pattern only if there are
+// more than PATTERNS buffers.
 static void draw_patterns(struct placement *p)
 {
     enum { PATTERNS = 12 };

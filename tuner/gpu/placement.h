@@ -1,9 +1,9 @@
 // Memory for launches at addresses that the contract allows and that timing does not use. Each buffer is at a random
 // multiple of the alignment that headers promise to kernels. In four turns each buffer is aligned no better than that
-// at least once, and any two buffers are aligned differently at least once (of more than twelve, most two). The order
-// is random, and some buffers are more than 4 GiB apart. All problems use the same memory: a buffer has the same
-// address for all problems and data, so that a kernel which recognises data by address or size gives wrong results, and
-// problems of different sizes find each other's scratch.
+// at least once, and any two buffers are aligned differently at least once (if there are more than twelve buffers, this
+// holds for most pairs). The order is random, and some buffers are more than 4 GiB apart. All problems use the same
+// memory: a buffer has the same address for all problems and data, so that a kernel which recognises data by address or
+// size gives wrong results, and problems of different sizes find each other's scratch.
 //
 //     piece 0                             hole of 4 to 8 GiB          piece 1
 //     | slack | guard | data | guard | slack | guard | ...            | slack | guard | data | guard |

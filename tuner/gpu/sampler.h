@@ -44,10 +44,10 @@ void sampler_result(const struct sampler *, struct measurement *);
 
 // ---- early stop ---------------------------------------------------------------------------------------------------
 //
-// Estimates a candidate's time from its first launch. The first launch after loading takes longer than later ones.
-// Their ratio depends on the device, the problem and the length of a launch, and is learned from the candidates that
-// were measured in full. If the first launch is too long even when divided by this ratio, the candidate's trial ends
-// early.
+// Estimates a candidate's time from its first launch. The first launch after loading takes longer than later ones. The
+// ratio of their times depends on the device, the problem and the length of a launch, and is learned from the
+// candidates that were measured in full. If the first launch is too long even when divided by this ratio, the
+// candidate's trial ends early.
 
 enum { EARLY_STOP_KEPT = 32, EARLY_STOP_LEAST = 8 };
 

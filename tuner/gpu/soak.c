@@ -62,7 +62,7 @@ static struct soak_launch draw(const struct soak *s, const struct soak_launch *b
 }
 
 // The key for the contents of outputs and scratch before a launch. If the last launch at the same addresses worked on
-// other data, they may keep what it left, which cannot pass for results of this launch.
+// other data, its results may stay there: they cannot pass for results of this launch.
 static uint64_t draw_key(const struct soak *s, const struct soak_launch *l)
 {
     const struct placement *p = s->w->placement;
@@ -116,7 +116,7 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     if (!failed && work.prepare && is_repeatable(in)) failed = work.enqueue(work.self, shift, err);
     if (!failed && l->loaded) failed = support_load_end(w->support, err);
     if (!failed && work.copy) failed = work.copy(work.self, shift, true, err);
-    // Decided only now, with the launch enqueued, and partly at random.
+    // Whether the launch is judged is decided only after it has been enqueued, and partly at random.
     l->judged = last || l->loaded || l->set >= SET_MIXED || entropy_unit() < judged_share;
     if (!failed && l->judged) failed = verify_launch(w, l->problem, in, l->copy, key, slot, err);
     pipeline_place(s->pipeline, l->problem, NULL);

@@ -1,7 +1,7 @@
 // Many launches of a candidate in one loaded module, as a program would make them: problem, data and memory change from
 // launch to launch, and only what the job promises is restored.
 //
-//     draw problem, memory and data -> inputs to that address, over older ones -> dirt -> launch -> [compared]
+//     draw problem, memory and data -> inputs to that address, over older ones -> garbage -> launch -> [compared]
 //
 // A third of the launches work on the problem's own copies, the others in the placement (placement.h). Its random
 // addresses hold all problems and all sets of data in turn, including the mixed ones (mixed_data.h): half of these
@@ -13,8 +13,8 @@
 
 #include "tuner/gpu/pipeline.h"
 
-// At least `least` launches, then more until the time is up, but at most `most`. A hard limit of four times the time
-// overrides `least`: the last launch begins before it.
+// A soak makes at least `least` launches, then more until `seconds` have passed, but at most `most`. Nor does a launch
+// begin after four times `seconds`, even if there have been fewer than `least`.
 struct soak_budget {
     unsigned least, most;
     double seconds;

@@ -84,7 +84,7 @@ int support_open(struct support **out, struct cuda *cuda, const void *image, str
     const struct cuda_info *info = cuda_info(cuda);
     s->cuda = cuda;
     s->wide = (unsigned)info->sm_count * 8;
-    // On an H200, the L2's size is enough.
+    // On an H200, reading as much as the L2's size would be enough.
     s->flush_bytes = (size_t)(info->l2_bytes > 0 ? info->l2_bytes : 64 << 20) / 4 * 5;
     if ((failed = cuda_module_load(image, &s->module, err)) || (failed = cuda_alloc(s->flush_bytes, &s->flush, err)) ||
         (failed = cuda_alloc((PARTIALS + 1) * sizeof(struct sums), &s->small, err)) ||

@@ -13,10 +13,10 @@ struct verify_finding {
     int64_t place;
 };
 
-// What memory holds before a launch where the job promises nothing, made from a key (support_memory.cuh). NEAR: numbers
-// about as large as those expected; in scratch buffers of integers, numbers of few or many bits. HIGH and LOW: extreme
-// numbers of one sign, for guards. LEFT: what the previous launch left. CLOSE: expected values, disturbed by
-// support_disturb().
+// The contents of memory before a launch, where the job promises nothing. They are made from a key
+// (support_memory.cuh). NEAR: numbers about as large as those expected; in scratch buffers of integers, numbers of few
+// or many bits. HIGH and LOW: extreme numbers of one sign, for guards. LEFT: what the previous launch left. CLOSE:
+// expected values, disturbed by support_disturb().
 enum content_kind {
     CONTENT_ZEROS,
     CONTENT_NAN, // in integers: random bits
@@ -32,7 +32,7 @@ enum content_kind {
 };
 
 // How the bits of an element are divided, repeated over 8 bytes. Integers have no exponent. Unsigned integers have no
-// sign, and their highest bit is left out. `high`: the bits that are set in extreme numbers.
+// sign, and their highest bit is in none of the masks. `high`: the bits that are set in extreme numbers.
 struct element_format {
     uint64_t sign, exponent, fraction, high;
 };
@@ -167,13 +167,14 @@ int support_narrow_up(struct support *, double factor, uint64_t from, uint64_t s
 int support_to_integer(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);
 // One product (batch 1) of dense fp64 operands, as if computed in twice the working precision.
 int support_product(struct support *, const struct device_gemm *, struct error *err);
-// The root mean square of fp64 numbers, without those that are not finite. Unless `sizes` is 0, also that of each row,
-// written as a float for each element of the row. This function and the next wait for their result.
+// The root mean square of fp64 numbers, without those that are not finite. Unless `sizes` is 0, the root mean square of
+// each row is written there, as a float for each element of the row. This function and the next wait for their result.
 int support_row_sizes(struct support *, uint64_t from, int64_t rows, int64_t cols, uint64_t sizes, double *result,
                       struct error *err);
 int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);
-// Other work on the device. Launches between the two calls run at the same time as this work. They are delayed by
-// SUPPORT_LOAD_LEAD ns and up to SUPPORT_LOAD_DELAY ns more. Later work waits for both. One of three kinds is drawn:
+// Other work on the device. Launches between support_load_begin() and support_load_end() run at the same time as this
+// work. They are delayed by SUPPORT_LOAD_LEAD ns and up to SUPPORT_LOAD_DELAY ns more. Work enqueued later waits for
+// these launches and for the other work. One of three kinds of other work is drawn:
 // - a random number of blocks of random size read memory and end one by one, after up to SUPPORT_LOAD_TIME << 5 ns;
 // - the same blocks all end together: until then a launch has only the free part of the device;
 // - blocks without work fill the device except for the place of one block of the launch, whose blocks then run one

@@ -88,7 +88,7 @@ static int run(struct workload *w, size_t problem, unsigned copy, const struct w
 int verify_pass(struct workload *w, const struct work *works, enum verify_runs runs, struct error *err)
 {
     struct cuda_event *first = w->events.list[0], *last = w->events.list[2 * w->problem_count];
-    int failed = cuda_event_record(w->cuda, first, err); // even without the first problem
+    int failed = cuda_event_record(w->cuda, first, err); // also if the first problem is left out
     for (size_t k = 0; k < w->problem_count; k++) w->problems[k].ran[0] = w->problems[k].ran[1] = false;
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
         if (!works[k].enqueue) continue;

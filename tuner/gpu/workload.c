@@ -208,7 +208,7 @@ void workload_release(struct workload *w)
     memset(w, 0, sizeof *w);
 }
 
-// The references of mixed sets are computed if that of the second set took less than this (s).
+// The references of mixed sets are computed if the reference of the second set took less than this (s).
 static const double mixed_below = 0.05;
 
 // A seed that kernels do not know. If references are slow, it is kept in the folder of computed values on this machine.
@@ -242,7 +242,8 @@ static int compute_set(struct workload *w, size_t i, unsigned set, double *secon
     return failed;
 }
 
-// Scales down values other than those of the job's fills or, in the last step, leaves them out.
+// The second set may have values other than those of the job's fills. Scales them down or, in the last step, leaves
+// them out.
 static void reduce_other(struct device_problem *p, bool last)
 {
     for (size_t i = 0; i < p->buffers.count; i++) {

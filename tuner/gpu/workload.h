@@ -14,5 +14,5 @@ int workload_fill(struct workload *, uint64_t seed, struct error *err);
 
 // Runs integrity_check(), and fills everything again if something was damaged; CUDA_CRASHED if that fails. Waits.
 int workload_mend(struct workload *, enum trial_status *, struct error *reason, struct error *err);
-// For requests that run candidates without judging them: the same, but findings are ignored. Waits.
+// Like workload_mend(), but ignores findings; for requests that run candidates without judging them. Waits.
 int workload_sound(struct workload *, struct error *err);

@@ -24,8 +24,8 @@ struct host_verdict {
     struct error why;
 };
 
-// What is kept to call a user function that judges outputs: the inputs of one set of data, and its latest verdicts.
-// Verdicts are looked up by a hash of the outputs, keyed with the workload's key.
+// The data kept for calls of a user function that judges outputs: the inputs of one set of data, and the function's
+// latest verdicts. Verdicts are looked up by a hash of the outputs, keyed with the workload's key.
 enum { HOST_VERDICTS_KNOWN = 16 };
 struct host_known {
     char hash[HASH_TEXT_SIZE];

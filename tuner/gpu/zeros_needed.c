@@ -21,8 +21,8 @@ static const char *first_name(const struct workload *w, enum direction direction
     return NULL;
 }
 
-// Launches once on the first copy of a problem's memory. Arbitrary contents are NaN; with `zeros`, those of buffers of
-// the given direction are zeros instead.
+// Launches once on the first copy of a problem's memory. Arbitrary contents are NaN; with `zeros`, buffers of the given
+// direction hold zeros instead.
 static int launch(struct workload *w, struct pipeline *pipeline, size_t problem, enum direction direction, bool zeros,
                   enum trial_status *status, struct error *err)
 {

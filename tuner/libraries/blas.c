@@ -382,8 +382,8 @@ out:
     return failed;
 }
 
-// Writes an algorithm as text: the version of cublasLt, since other versions would read it differently, then the
-// structure's words. cublasLt.h allows the structure to be stored.
+// Writes an algorithm as text: the version of cublasLt, then the structure's words, which other versions would read
+// differently. cublasLt.h allows the structure to be stored.
 static void write_way(const struct blas *b, const cublasLtMatmulAlgo_t *algorithm, char to[OPERATION_WAY_MAX])
 {
     int length = snprintf(to, OPERATION_WAY_MAX, "%s", b->version);

@@ -26,14 +26,15 @@ int blas_gemv(struct blas *, const struct device_gemm *, struct error *err);
 int blas_list_gemm(struct blas *, const struct device_gemm *, struct operation_way ways[OPERATION_WAYS_MAX],
                    size_t *count, struct error *err);
 // The plan of one of these algorithms. `way` is the algorithm's string, which must come from the same version of
-// cublasLt. NULL: runs the first eight, waits, and keeps the fastest. With beta != 0, this changes C.
+// cublasLt. If `way` is NULL, runs the first eight algorithms, waits, and keeps the fastest. With beta != 0, this
+// changes C.
 int blas_plan_gemm(struct blas *, const struct device_gemm *, const char *way, struct blas_plan **out,
                    struct error *err);
 // Computes the plan's product on this problem's addresses, which may differ from those used for planning.
 int blas_run_plan(struct blas *, const struct device_gemm *, const struct blas_plan *, struct error *err);
 void blas_plan_free(struct blas_plan *); // NULL is fine
 
-// On dense operands; iamax takes only f32 and f64.
+// Runs a vector routine on dense operands; iamax takes only f32 and f64.
 int blas_vector(struct blas *, enum vector_routine, const struct operand *x, const struct operand *y,
                 const struct operand *result, struct error *err);
 

@@ -10,8 +10,8 @@ struct cuda_driver driver;
 // A toolkit's cubins need a driver of at least the same major version.
 enum { OLDEST_DRIVER = CUDA_VERSION / 1000 * 1000 };
 
-// The kind of a failed call. Errors that mean a refused launch are listed. The other codes from 700 to 721, and the
-// hardware's own errors, mean that a kernel destroyed the context.
+// The kind of a failed call. CUDA_REFUSED: the driver refuses the launch or the module. CUDA_CRASHED: a kernel or the
+// hardware has destroyed the context.
 static int result_kind(CUresult r)
 {
     switch (r) {

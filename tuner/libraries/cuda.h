@@ -1,8 +1,8 @@
 // The CUDA driver: device, context, memory, modules, launches, events, graphs (images: cuda_image.h). It opens libcuda
 // at run time, so that the worker starts, and can say what is missing, on a machine without a driver.
 //
-// One context (the device's primary one, which cuBLAS and CUPTI share) and one stream. Device memory is a uint64_t.
-// Functions without a `struct cuda` need neither the stream nor the device: they act on the current context.
+// There is one context (the device's primary one, which cuBLAS and CUPTI share) and one stream. A device address is a
+// uint64_t. Functions without a `struct cuda` need neither the stream nor the device: they act on the current context.
 //
 // There are four kinds of failure, which differ in what must happen next: CUDA_FAILED (our fault or the machine's),
 // CUDA_MEMORY (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and
@@ -28,7 +28,7 @@ struct cuda_info {
     int sm_count, registers_per_sm, max_threads, threads_per_sm, blocks_per_sm, warp_size, l2_bytes, max_cluster,
         clock_mhz, memory_clock_mhz, memory_bus_bits;
     struct {
-        int most, per_sm, reserved; // bytes: of a block at most, of a multiprocessor, reserved in each block
+        int most, per_sm, reserved; // bytes: largest size for a block, size per multiprocessor, reserved in each block
     } shared;
     uint64_t memory_bytes;
 };
@@ -92,8 +92,8 @@ struct cuda_geometry {
     bool overlap; // may begin before the stream's previous kernel has ended; it waits itself (griddepcontrol.wait)
 };
 
-// Allows the kernel to be launched with this shared memory and cluster. CUDA_REFUSED, with a message about the exceeded
-// limit, if the device cannot. To be called once for a kernel, with its largest geometry, before launches.
+// Allows the kernel to be launched with this shared memory and cluster. CUDA_REFUSED if this exceeds a limit of the
+// device, which the message names. Call this once for a kernel, with its largest geometry, before launches.
 int cuda_kernel_allow(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, struct error *err);
 // Blocks of this geometry that fit on one multiprocessor.
 int cuda_kernel_occupancy(struct cuda_kernel *, const struct cuda_geometry *, int *blocks, struct error *err);

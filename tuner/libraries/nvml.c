@@ -41,7 +41,7 @@ struct field_value {
 enum { FIELD_POWER_INSTANT = 186, TYPE_UNSIGNED = 1 };
 // NULL if the driver lacks the function.
 static struct {
-    int (*reasons)(void *, unsigned long long *); // older name before driver 535; missing long before
+    int (*reasons)(void *, unsigned long long *); // before driver 535 under an older name; much older drivers lack it
     int (*values)(void *, int, struct field_value *);
     int (*usage)(void *, unsigned *);            // mW; average of a second on Ampere and later, except GA100
     int (*energy)(void *, unsigned long long *); // mJ
