@@ -344,8 +344,10 @@ def check_torch():
     launched()
     best.run(*other)
     assert launched()[0].startswith("context 2000 stream 15 ")
-    best.run(Interface(at(1), (N, N), stream=7), b, c)  # torch's stream, although another one is named
-    assert launched()[0].startswith("context 1000 stream 14 ")
+    seven, eight = [Interface(at(4), (N, N), stream=stream) for stream in (7, 8)]
+    best.run(seven, b, c)  # torch's stream, although others are named
+    best.run(a, seven, eight)
+    assert [line.split()[3] for line in launched()] == ["14", "14"]
     expect(ValueError, "A: 0, B: 1, C: 0", best.run, a, other[1], c)
     expect(ValueError, "A: 0, B: -1, C: 0", best.run, a, Tensor(4096, (N, N), device=-1), c)
     expect(TypeError, "must have elements of the type f32, not torch.float64", best.run, a,
