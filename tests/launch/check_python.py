@@ -64,7 +64,7 @@ def check_import():
 def check_mistakes():
     best = sgemm()
     a, b, c = product()
-    for error, part, arrays in (
+    for error, part, arrays in 2 * (  # also after good calls with the same layouts and addresses
             (TypeError, "1 arrays are given: pass A, B, C", (a,)),
             (TypeError, "5 is not an array on a GPU", (a, 5, c)),
             (TypeError, "B must have elements of the type f32, not <f8", (a, Interface(at(2), (N, N), "f64"), c)),
@@ -88,12 +88,13 @@ def check_mistakes():
              (a, Interface(at(2), (N, N), stream=5), Interface(at(3), (N, N), stream=6)))):
         expect(error, part, best.run, *arrays)
         expect(error, part, best.prepare, *arrays)
+        best.run(a, b, c)
+        assert len(launched()) == 1
     expect(ValueError, "A must have the shape (2047, 2048)", best.run, a, b, c, sizes={"M": N - 1})
     expect(TypeError, "sizes has X; the names are: M, N, K", best.run, a, b, c, sizes={"X": N})
     expect(TypeError, "scratch has A; the names are: ", best.run, a, b, c, scratch={"A": a})
-    best.run(a, b, c)
-    assert len(launched()) == 1
-    expect(ValueError, "C must be at a multiple of 16", best.run, a, b, Interface(at(3) + 8, (N, N)))
+    b.__cuda_array_interface__["data"] = at(2) + 8, False  # the same array as in the good calls
+    expect(ValueError, "B must be at a multiple of 16", best.run, a, b, c)
 
 
 def check_arrays():
@@ -172,24 +173,28 @@ def check_threads():
     best = sgemm()
     barrier, errors = threading.Barrier(8), []
 
-    def work():
+    def work(device):
         try:
             barrier.wait()
             for _ in range(20):
-                best.run(*product())
-            best.prepare(*product())()
+                best.run(*product(device=device))
+                with contextlib.suppress(ValueError):
+                    best.run(*product(device=device)[:2], product(device=1 - device)[2])
+                    errors.append("on two devices")
+            best.prepare(*product(device=device))()
         except BaseException as error:  # pylint: disable=broad-except
             errors.append(error)
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=work, args=(i % 2,)) for i in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     lines = launched()
     assert not errors, errors
-    assert len(lines) == 8 * 21 and len(set(lines)) == 1 and lines[0].startswith("context 1000")
-    assert (count("fake_loads"), count("fake_functions"), count("fake_inits")) == (1, 1, 1)
+    assert sorted(line.split()[1] for line in lines) == 4 * 21 * ["1000"] + 4 * 21 * ["2000"] and len(set(lines)) == 2
+    assert (count("fake_loads"), count("fake_functions"), count("fake_inits")) == (1, 2, 1)
     assert not ctypes.CDLL("libcuda.so.1").cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p())) == 0  # none left
 
 
@@ -339,6 +344,10 @@ def check_torch():
     launched()
     best.run(*other)
     assert launched()[0].startswith("context 2000 stream 15 ")
+    seven, eight = [Interface(at(4), (N, N), stream=stream) for stream in (7, 8)]
+    best.run(seven, b, c)  # torch's stream, although others are named
+    best.run(a, seven, eight)
+    assert [line.split()[3] for line in launched()] == ["14", "14"]
     expect(ValueError, "A: 0, B: 1, C: 0", best.run, a, other[1], c)
     expect(ValueError, "A: 0, B: -1, C: 0", best.run, a, Tensor(4096, (N, N), device=-1), c)
     expect(TypeError, "must have elements of the type f32, not torch.float64", best.run, a,

@@ -5,6 +5,7 @@
 // version.
 #include <cuda.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,7 @@ CUresult CUDAAPI cuPointerGetAttribute(void *value, CUpointer_attribute which, C
     const int device = (int)(address >> 40) - 1;
     if (which != CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL || device < 0 || device > 1) return CUDA_ERROR_INVALID_VALUE;
     *(int *)value = device;
+    sched_yield(); // so that another thread would overwrite a value that is not this thread's own
     return CUDA_SUCCESS;
 }
 CUresult CUDAAPI cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *a, void **b, unsigned c,

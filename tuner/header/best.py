@@ -9,6 +9,7 @@ import ctypes
 import itertools
 import json
 import math
+import operator
 import re
 import struct
 import sys
@@ -144,19 +145,16 @@ def _expected_time(section, sizes, names):
 # CUDA ----------------------------------------------------------------------------------------------------------------
 
 class _Driver:
-    """libcuda, each of whose functions returns 0 or raises."""
+    """libcuda, each of whose functions returns 0 or raises. The functions that every launch calls have no `argtypes`,
+    because ctypes is faster with converted arguments (_word)."""
 
     def __init__(self):
-        word = ctypes.c_void_p
         try:
             self.library = ctypes.CDLL("libcuda.so.1")
             self.launch, self.fill = self.library.cuLaunchKernelEx, self.library.cuMemsetD8Async
             self.current, self.attribute = self.library.cuCtxGetCurrent, self.library.cuPointerGetAttribute
         except (OSError, AttributeError) as error:
             raise RuntimeError("a CUDA driver of version 12 or newer is needed: %s" % error) from error
-        self.launch.argtypes = [word, word, word, word]
-        self.fill.argtypes = [ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t, word]
-        self.attribute.argtypes, self.current.argtypes = [word, ctypes.c_int, ctypes.c_uint64], [word]
         self.primary = {}
         self.call("cuInit", 0)
 
@@ -180,13 +178,10 @@ class _Driver:
         self.call(function, ctypes.byref(value), *arguments)
         return value.value
 
-    def device_of(self, address):
-        """The device of an array's memory; -1: it is not on a GPU."""
-        return -1 if self.attribute(_room.at, 9, address or 0) else _room.number.value  # DEVICE_ORDINAL
-
     def context(self):
-        self.current(_room.at)
-        return _room.word.value
+        place, word, _ = _room.own
+        self.current(place)
+        return word.value
 
     def context_of(self, device):
         """The current context if it is the device's, else the primary one."""
@@ -221,11 +216,11 @@ class _Room(threading.local):
     """Where the driver writes the answers to the queries of every launch."""
 
     def __init__(self):
-        self.word = ctypes.c_void_p()
-        self.at = ctypes.addressof(self.word)
-        self.number = ctypes.c_int.from_address(self.at)
+        word = ctypes.c_void_p()
+        self.own = ctypes.byref(word), word, ctypes.c_int.from_buffer(word)
 
 
+_word = ctypes.c_uint64.from_param  # converts an argument of 64 bits
 _room, _lock, _opened, _nothing = _Room(), threading.RLock(), [], contextlib.nullcontext()
 
 
@@ -243,27 +238,47 @@ _from_capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_ch
     ("PyCapsule_GetPointer", ctypes.pythonapi))
 
 
-def _look(driver, array, stream, kept):
-    """The layout (shape, strides, type, device, whether it is read-only), the address, and the stream that the array
-    belongs to, if it names one. Whatever must live until the launch is added to `kept`."""
-    if isinstance(array, _TENSOR):
-        return (array.shape, array.stride(), array.dtype, array.get_device(), False), array.data_ptr(), None
-    interface = getattr(array, "__cuda_array_interface__", None)
-    if interface is not None and (interface["version"] > 2 or not hasattr(array, "__dlpack__")):  # 2: without streams
-        address, read_only = interface["data"]
-        return (interface["shape"], interface.get("strides"), interface["typestr"], driver.device_of(address),
-                read_only), address, interface.get("stream")
+def _look(driver, arrays, stream, kept):
+    """The layouts (shape, strides, type, device, whether it is read-only) and the addresses of arrays, whether one is
+    torch's, and the stream that the others name. Whatever must live until the launch is added to `kept`."""
+    attribute, (place, _, number) = driver.attribute, _room.own
+    layouts, addresses, tensors, named = [], [], False, None
+    for array in arrays:
+        if isinstance(array, _TENSOR):
+            layouts.append((array.shape, array.stride(), array.dtype, array.get_device(), False))
+            addresses.append(array.data_ptr())
+            tensors = True
+            continue
+        interface = getattr(array, "__cuda_array_interface__", None)
+        if interface is None or (interface["version"] < 3 and hasattr(array, "__dlpack__")):  # 2: without streams
+            layout, address = _unpacked(array, stream, kept)
+        else:
+            address, read_only = interface["data"]
+            device = -1 if attribute(place, 9, _word(address or 0)) else number.value  # DEVICE_ORDINAL; -1: on no GPU
+            layout = interface["shape"], interface.get("strides"), interface["typestr"], device, read_only
+            own = interface.get("stream")
+            if own is not None and own != named:
+                if named is not None and stream is None and not tensors:
+                    raise ValueError("the arrays belong to different streams: pass stream=")
+                named = own
+        layouts.append(layout)
+        addresses.append(address)
+    return layouts, addresses, tensors, named
+
+
+def _unpacked(array, stream, kept):
+    """The layout and the address of an array with DLPack."""
     if not hasattr(array, "__dlpack__"):
         raise TypeError("%r is not an array on a GPU: it has neither __cuda_array_interface__ nor DLPack" % (array,))
     kind, device = array.__dlpack_device__()
     if kind not in (2, 13):  # CUDA, managed
-        return ((), (), None, -1, False), 0, None
+        return ((), (), None, -1, False), 0
     kept.append(array.__dlpack__(stream=stream or 1))
     tensor = ctypes.string_at(_from_capsule(kept[-1], b"dltensor"), 48)  # DLTensor
     address, rank, code, bits, lanes, shape, strides, offset = struct.unpack("<Q8xiBBHQQQ", tensor)
     shape = struct.unpack("<%dq" % rank, ctypes.string_at(shape, 8 * rank))
     strides = struct.unpack("<%dq" % rank, ctypes.string_at(strides, 8 * rank)) if strides else _strides(shape)
-    return (shape, strides, (code, bits, lanes), device, False), address + offset, None
+    return (shape, strides, (code, bits, lanes), device, False), address + offset
 
 
 def _torch_stream(device):
@@ -351,7 +366,8 @@ class _Plan:
             elif name in used or buffer["direction"] == "out":
                 self.made.append((buffer, *_shape(buffer, at)))
         self.names = [*names, *[made[0]["name"] for made in self.made]]
-        self.outputs = [self.names.index(name) for name in ARRAYS if name not in INPUTS]
+        outputs = [self.names.index(name) for name in ARRAYS if name not in INPUTS]
+        self.results = operator.itemgetter(*outputs) if outputs else lambda arrays: None
 
     def check(self, buffer, shape, strides, size, own_shape, own_strides, kind, _device, read_only):
         """Raises unless the array is like those with which the kernel was verified."""
@@ -464,12 +480,12 @@ class _Ready:
     def on(self, stream):
         """Functions and their arguments. The structs are never changed: another thread may be launching."""
         configs = ctypes.create_string_buffer(56 * len(self.plan.steps))
-        calls = [(self.driver.fill, (address, 0, size, stream)) for address, size in self.zeros]
+        calls = [(self.driver.fill, (_word(address), 0, _word(size), _word(stream))) for address, size in self.zeros]
         for i, (number, shape, attributes, count, place) in enumerate(self.plan.steps):
             at = ctypes.addressof(configs) + 56 * i
             ctypes.memmove(at, shape + struct.pack("<QQI4x", stream, ctypes.addressof(attributes), count), 56)
             arguments = ctypes.addressof(self.places) + 8 * place
-            calls.append((self.driver.launch, (at, self.kernels[number], arguments, None)))
+            calls.append((self.driver.launch, (*map(_word, (at, self.kernels[number], arguments)), None)))
         if len(self.streams) >= 64:
             self.streams.clear()
         self.streams[stream] = calls, configs
@@ -548,7 +564,7 @@ def _section_for(device, at):
     return min(able, key=lambda one: _expected_time(one, sizes, SIZES)) if "kernels" in first and able else first
 
 
-def _new_plan(key, count, scratch, sizes, looks):
+def _new_plan(key, count, scratch, sizes, layouts):
     if count not in (len(ARRAYS), len(INPUTS)) or not count:
         raise TypeError("%d arrays are given: pass %s, or without the outputs %s" % (
             count, ", ".join(ARRAYS), ", ".join(INPUTS)))
@@ -558,19 +574,19 @@ def _new_plan(key, count, scratch, sizes, looks):
         if len(_plans) >= 1024:
             _plans.clear()
         names = (ARRAYS if count == len(ARRAYS) else INPUTS) + tuple(scratch or ())
-        _plans[key] = _Plan(names, [look[0] for look in looks], sizes)
+        _plans[key] = _Plan(names, layouts, sizes)
         return _plans[key]
 
 
-def _new_ready(plan, key, context):
+def _new_ready(plan, context, *addresses):
     with _lock:
         if len(plan.ready) >= 1024:
             plan.ready.clear()
         owner = _driver().context_of(plan.device)
         loaded = owner == context and (owner, _sections.index(plan.section)) in _kernels
         with _nothing if loaded else _driver().inside(owner):
-            plan.ready[context, key] = _Ready(plan, owner, dict(zip(plan.names, key)))
-        return plan.ready[context, key]
+            ready = plan.ready[(context, *addresses)] = _Ready(plan, owner, dict(zip(plan.names, addresses)))
+        return ready
 
 
 def _prepare(arrays, sizes, stream, scratch):
@@ -582,36 +598,19 @@ def _prepare(arrays, sizes, stream, scratch):
         sizes = tuple(sizes.items() if isinstance(sizes, dict) else zip(SIZES, sizes))
     handle = None if stream is None else _stream_handle(stream)
     driver = _driver()
-    looks = [_look(driver, array, handle, kept) for array in arrays]
-    key = sizes, tuple(scratch or ()), tuple([look[0] for look in looks])
-    plan = _plans.get(key) or _new_plan(key, count, scratch, sizes, looks)
+    layouts, addresses, tensors, named = _look(driver, arrays, handle, kept)
+    key = sizes, tuple(scratch or ()), *layouts
+    plan = _plans.get(key) or _new_plan(key, count, scratch, sizes, layouts)
     if handle is None:
-        handle = _current_stream(arrays, looks, plan.device)
+        handle = _torch_stream(plan.device) if tensors else named or 0
     if plan.made:
         with _nothing if stream is None else _allocating(arrays[0], handle, plan.device):
             made = [_empty(arrays[0], *one) for one in plan.made]
-        looks += [_look(driver, array, handle, kept) for array in made]
+        addresses += _look(driver, made, handle, kept)[1]
         arrays = (*arrays, *made)
-    key, context = tuple([look[1] for look in looks]), driver.context()
-    return plan.ready.get((context, key)) or _new_ready(plan, key, context), context, handle, arrays, kept
-
-
-def _current_stream(arrays, looks, device):
-    found = None
-    for array, look in zip(arrays, looks):
-        if isinstance(array, _TENSOR):
-            return _torch_stream(device)
-        if look[2] is not None and look[2] != found:
-            if found is not None:
-                raise ValueError("the arrays belong to different streams: pass stream=")
-            found = look[2]
-    return found or 0
-
-
-def _results(plan, arrays):
-    """One output, or a tuple of several."""
-    outputs = plan.outputs
-    return arrays[outputs[0]] if len(outputs) == 1 else tuple([arrays[i] for i in outputs]) or None
+    context = driver.context()
+    key = context, *addresses
+    return plan.ready.get(key) or _new_ready(plan, *key), context, handle, arrays, kept
 
 
 # What programs call --------------------------------------------------------------------------------------------------
@@ -625,7 +624,7 @@ def run(*arrays, sizes=None, stream=None, scratch=None):
     ready.launch(handle, current)
     if stream is not None and isinstance(arrays[0], _TENSOR) and handle != _torch_stream(ready.plan.device):
         _record(arrays, handle, ready.plan.device)
-    return _results(ready.plan, arrays)
+    return ready.plan.results(arrays)
 
 
 def prepare(*arrays, sizes=None, stream=None, scratch=None):
@@ -637,7 +636,7 @@ def prepare(*arrays, sizes=None, stream=None, scratch=None):
 class _Prepared:
     def __init__(self, ready, _current, home, arrays, kept, fixed):
         self.ready, self.home, self.arrays, self.kept, self.fixed = ready, home, arrays, kept, fixed
-        self.outputs, self.device = _results(ready.plan, arrays), ready.plan.device
+        self.outputs, self.device = ready.plan.results(arrays), ready.plan.device
         self.torch = any(isinstance(one, _TENSOR) for one in arrays)
         self.own = _torch_stream(self.device) if self.torch else None  # which torch's allocator knows
         self.source = None if self.torch else next((one for one in arrays if getattr(
