@@ -77,35 +77,35 @@ static const struct spelling argument_spellings[] = {
      "{ scalar = \"p\"; members = ( { scalar = \"N\"; type = \"i64\"; }, { scalar = \"a\"; shape = [2]; members = ( { "
      "scalar = \"x\"; type = \"i8\"; value = [1, 2]; shape = [2]; } ); } ); }",
      "the 'name' of a member is called 'scalar'"},
-    {"{ tensor_map = \"a\"; type = \"f32\"; shape = [ \"N\", 64 ]; box = [ 8,\n  \"BLOCK / 2\" ]; // two\n  swizzle = "
+    {"{ tensor_map = \"a\"; type = \"f32\"; shape = ( \"N\", 64 ); box = ( 8,\n  \"BLOCK / 2\" ); // two\n  swizzle = "
      "128 }",
-     "{ buffer = \"a\"; type = \"f32\"; shape = [ \"N\", 64 ]; tma = { box = [ 8,\n  \"BLOCK / 2\" ]; // two\n  "
+     "{ buffer = \"a\"; type = \"f32\"; shape = ( \"N\", 64 ); tma = { box = ( 8,\n  \"BLOCK / 2\" ); // two\n  "
      "swizzle "
-     "= 128; } }",
+     "= 128; }; }",
      "a tensor map, 'tensor_map = "},
-    {"{ convert = \"tf32\"; type = \"f32\" promotion = 64, restore = true; shape = [ \"N\", 64 ]; box = [ 8, 4 ], "
+    {"{ convert = \"tf32\"; type = \"f32\" promotion = 64, restore = true; shape = ( \"N\", 64 ); box = [ 8, 4 ], "
      "tensor_map = \"a\"; }",
      "{ tma = { convert = \"tf32\"; promotion = 64; box = [ 8, 4 ]; }; type = \"f32\" direction = \"restored\"; shape "
-     "= [ "
-     "\"N\", 64 ]; buffer = \"a\"; }",
-     "a tensor map, 'tensor_map = "},
+     "= ( "
+     "\"N\", 64 ); buffer = \"a\"; }",
+     "'restore = true' is written"},
     // Old and current forms, also in one argument, and a second tensor map of the same buffer.
-    {"{ buffer = \"a\"; type = \"u8\"; shape = [ \"N\", 64 ]; tma = { box = [ 8, 16 ]; }; restore = true; },\n"
+    {"{ buffer = \"a\"; type = \"u8\"; shape = ( \"N\", 64 ); tma = { box = [ 8, 16 ]; }; restore = true; },\n"
      "{ tensor_map = \"a\"; view = [ 1000, 4, 16 ]; box = [ 8, 4, 16 ]; }, { buffer = \"a\"; tma = { box = [1, 16]; }; "
      "}",
-     "{ buffer = \"a\"; type = \"u8\"; shape = [ \"N\", 64 ]; tma = { box = [ 8, 16 ]; }; direction = \"restored\"; "
+     "{ buffer = \"a\"; type = \"u8\"; shape = ( \"N\", 64 ); tma = { box = [ 8, 16 ]; }; direction = \"restored\"; "
      "},\n"
      "{ buffer = \"a\"; tma = { view = [ 1000, 4, 16 ]; box = [ 8, 4, 16 ]; }; }, { buffer = \"a\"; tma = { box = [1, "
      "16]; }; }",
-     "a tensor map, 'tensor_map = "},
-    {"{ texture = \"a\"; type = \"u8\"; channels = 4; shape = [ \"M\", 64 ]; read = \"normalized\"; filter = "
+     "'restore = true' is written"},
+    {"{ texture = \"a\"; type = \"u8\"; channels = 4; shape = ( \"M\", 64 ); read = \"normalized\"; filter = "
      "\"linear\"; "
      "}, { surface = \"b\"; type = \"f32\"; shape = [ 64 ]; direction = \"scratch\"; memory = \"array\" }, { texture = "
      "\"b\" }",
      "{ buffer = \"a\"; type = \"u8\"; texture = { channels = 4; read = \"normalized\"; filter = \"linear\"; }; shape "
-     "= [ "
-     "\"M\", 64 ]; }, { buffer = \"b\"; type = \"f32\"; shape = [ 64 ]; direction = \"scratch\"; surface = { memory = "
-     "\"array\"; } }, { buffer = \"b\"; texture = { }; }",
+     "= ( "
+     "\"M\", 64 ); }, { buffer = \"b\"; type = \"f32\"; shape = [ 64 ]; direction = \"scratch\"; surface = { memory = "
+     "\"array\"; }; }, { buffer = \"b\"; texture = { }; }",
      "a texture, 'texture = "},
 };
 
