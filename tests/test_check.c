@@ -153,7 +153,7 @@ TEST(what_kernels_take_is_compared_with_the_job)
     "4i __constant__ float coef[3]; namespace ns { __device__ int total; } __device__ float big[4096];\n; " \
     "4s/int n/int n, cudaTextureObject_t t/; 8s/x.i./x[i] * coef[0] * tex1D<float>(t, i)/; "                \
     "11s/int n/int n, cudaTextureObject_t t/"
-#define TEXTURE "18s/$/, { texture = \"t\"; type = \"f32\"; shape = [ \"N\" ]; }/; "
+#define TEXTURE "18s/$/, { buffer = \"t\"; type = \"f32\"; shape = [ \"N\" ]; texture = { }; }/; "
 #define CONSTANT(text) "12s/$/ constants = ( " text " );/; "
 
 TEST(constants_and_textures_are_compared_with_the_source)
@@ -178,7 +178,7 @@ TEST(constants_and_textures_are_compared_with_the_source)
              "job.cfg:12: warning: constant 'big' has 64 bytes, but the source's variable 16384: the rest keeps",
              "job.cfg:3: the __constant__ variables of the source take 70012 bytes; a device has 65536"),
         CASE("a texture for a float, and a size that no device takes",
-             "18s/$/, { texture = \"t\"; type = \"f32\"; shape = [ \"N * 200\" ]; }/; ",
+             "18s/$/, { buffer = \"t\"; type = \"f32\"; shape = [ \"N * 200\" ]; texture = { }; }/; ",
              "4s/int n/int n, float t/; 8s/x.i./x[i] * t/; 11s/int n/int n, float t/", "", 2,
              "job.cfg:18: argument 4: kernel 'scale' takes float, but the job gives a texture of 't', which a kernel "
              "declares as cudaTextureObject_t",
@@ -273,8 +273,8 @@ TEST(launches_that_do_not_fit_are_counted)
         CASE("a cluster on an older device", "14s/};/cluster = [ 2 ]; };/; 13s/ceil_div(N, BLOCK . UNROLL)/2/", NULL,
              "--compile 0 --arch sm_89", 2, "job.cfg:14: no configuration can be launched on sm_89",
              "cluster of 2 blocks; the device allows 1"),
-        CASE("a tensor map on an older device", "16s/buffer = \"x\"/tensor_map = \"x\"/; 16s/; }/; box = [ 64 ]; }/",
-             NULL, "--compile 0 --arch sm_86", 0,
+        CASE("a tensor map on an older device", "16s/; }/; tma = { box = [ 64 ]; }; }/", NULL,
+             "--compile 0 --arch sm_86", 0,
              "job.cfg:16: warning: a tensor map needs compute capability 9.0 (sm_90); sm_86 has none"),
         CASE("an instruction of a newer device", NULL, "8s/if/asm volatile(\"cp.async.wait_all;\"); if/",
              "--arch sm_75", 1, "Feature 'cp.async.wait_all' requires .target sm_80 or higher", "on a T4"),

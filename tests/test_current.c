@@ -187,9 +187,9 @@ TEST(mistaken_programs_are_refused_with_file_and_line)
          NULL},
         {PROGRAM("mine", "f") " ); constants = ( { name = \"c\"; type = \"i32\"; direction = \"out\"; }",
          "job.cfg:6: baseline 'mine' is not given the output 'c': add { buffer = \"c\"; } to its 'arguments'\n"},
-        {"{ name = \"a\"; library = \"old.cu\"; function = \"f\"; arguments = ( { buffer = \"y\"; }, { surface = "
+        {"{ name = \"a\"; library = \"old.cu\"; function = \"f\"; arguments = ( { buffer = \"y\"; }, { buffer = "
          "\"s\"; "
-         "type = \"f32\"; shape = [8]; direction = \"scratch\"; }, { buffer = \"s\"; } ); }",
+         "type = \"f32\"; shape = [8]; direction = \"scratch\"; surface = { }; }, { buffer = \"s\"; } ); }",
          "job.cfg:6: 's' is written, so kernels cannot see it both by its address in memory and as a surface"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

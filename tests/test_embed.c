@@ -14,8 +14,8 @@ static const char stages_text[] =
     "    launch = { grid = [ \"min(TILES, device.sm_count * 8)\", \"ceil_div(N, 2)\" ]; block = [ \"BLOCK_M\" ];\n"
     "               cluster = [ 2 ]; shared = \"BYTES + 100000\"; cooperative = true; };\n"
     "    arguments = (\n"
-    "      { tensor_map = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; box = [\"BLOCK_M / 2\", \"32\"]; swizzle = "
-    "128; },\n"
+    "      { buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; tma = { box = [\"BLOCK_M / 2\", \"32\"]; "
+    "swizzle = 128; }; },\n"
     "      { buffer = \"y\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; },\n"
     "      { scalar = \"tiny\"; type = \"i8\"; value = -3; }, { scalar = \"some\"; type = \"i32\"; value = \"M * "
     "BLOCK_M\"; },\n"
@@ -144,8 +144,9 @@ TEST_WITH(it_links_with_the_real_libraries, setup, teardown)
 static const char symbol_bindings_text[] =
     "constants = ( { name = \"coef\"; type = \"f32\"; shape = [\"M\"]; }, { name = \"ns::scale\"; type = \"f64\"; "
     "direction = \"out\"; }, { name = \"none\"; type = \"i32\"; value = 3; optional = true; } );\n"
-    "arguments = ( { texture = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; filter = \"linear\"; address = "
-    "\"border\"; }, { surface = \"y\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; }, "
+    "arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; texture = { filter = \"linear\"; address "
+    "= "
+    "\"border\"; }; }, { buffer = \"y\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; surface = { }; }, "
     "{ buffer = \"z\"; type = \"i32\"; shape = [8]; } );\n";
 
 static const char symbol_bindings_program[] =

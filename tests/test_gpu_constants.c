@@ -129,7 +129,7 @@ GPU_TEST(constants_and_device_variables_are_set_and_judged)
     RUN(cases);
 }
 
-#define IMAGE(more) "{ texture = \"t\"; type = \"f32\"; shape = [ \"H\", \"W\" ]; " more " }"
+#define IMAGE(more) "{ buffer = \"t\"; type = \"f32\"; shape = [ \"H\", \"W\" ]; texture = { " more " }; }"
 #define LINEAR "tex2D<float>(t, i % 700 + 0.25f, i / 700 + 0.75f)"
 #define READ "const float *t, float *y"
 #define SAMPLED "cudaTextureObject_t t, float *y"
@@ -158,32 +158,32 @@ GPU_TEST(textures_are_read_as_the_job_says)
              KERNEL("right", READ, "y[i] = t[i / 700 * 700 + 699 - i % 700];"),
          NULL},
         {"a line of linear memory",
-         "arguments = ( { texture = \"t\"; type = \"f32\"; shape = [ \"H * W\" ]; memory = \"linear\"; }, " Y
-         " );\n" REFERENCE_OF("{ buffer = \"t\"; }, { buffer = \"y\"; }"),
+         "arguments = ( { buffer = \"t\"; type = \"f32\"; shape = [ \"H * W\" ]; texture = { memory = \"linear\"; }; "
+         "}, " Y " );\n" REFERENCE_OF("{ buffer = \"t\"; }, { buffer = \"y\"; }"),
          KERNEL("x", SAMPLED, "y[i] = tex1Dfetch<float>(t, 349999 - i);")
              KERNEL("right", READ, "y[i] = t[349999 - i];"),
          NULL},
         {"rows of linear memory, with a gap",
-         "arguments = ( " IMAGE("memory = \"pitch\"; ld = 704; address = \"border\";") ", " Y " );\n" REFERENCE_OF(
-             "{ buffer = \"t\"; }, { buffer = \"y\"; }"),
+         "arguments = ( { buffer = \"t\"; type = \"f32\"; shape = [ \"H\", \"W\" ]; ld = 704; texture = { memory = "
+         "\"pitch\"; address = \"border\"; }; }, " Y " );\n" REFERENCE_OF("{ buffer = \"t\"; }, { buffer = \"y\"; }"),
          KERNEL("x", SAMPLED, "y[i] = tex2D<float>(t, i % 700 + 1.5f, i / 700 + 0.5f);")
              KERNEL("right", READ, "y[i] = i % 700 == 699 ? 0 : t[i / 700 * 704 + i % 700 + 1];"),
          NULL},
         {"three dimensions",
-         "arguments = ( { texture = \"t\"; type = \"f32\"; shape = ( 10, \"H / 10\", \"W\" ); }, " Y
+         "arguments = ( { buffer = \"t\"; type = \"f32\"; shape = ( 10, \"H / 10\", \"W\" ); texture = { }; }, " Y
          " );\n" REFERENCE_OF("{ buffer = \"t\"; }, { buffer = \"y\"; }"),
          KERNEL("x", SAMPLED, "y[i] = tex3D<float>(t, i % 700, i / 700 % 50, i / 35000);")
              KERNEL("right", READ, "y[i] = t[i];"),
          NULL},
         {"bytes as fractions, four at a time",
-         "arguments = ( { texture = \"t\"; type = \"u8\"; channels = 4; shape = [ \"H\", \"W\" ]; read = "
-         "\"normalized\"; fill = { kind = \"integer\"; high = 255; }; }, " Y
+         "arguments = ( { buffer = \"t\"; type = \"u8\"; shape = [ \"H\", \"W\" ]; texture = { channels = 4; read = "
+         "\"normalized\"; }; fill = { kind = \"integer\"; high = 255; }; }, " Y
          " );\n" REFERENCE_OF("{ buffer = \"t\"; }, { buffer = \"y\"; }") "verification = { absolute = 1e-6; };\n",
          KERNEL("x", SAMPLED, "float4 v = tex2D<float4>(t, i % 700, i / 700); y[i] = v.x + v.w;")
              KERNEL("right", "const unsigned char *t, float *y", "y[i] = (t[4 * i] + t[4 * i + 3]) / 255.0f;"),
          NULL},
         {"a row too long",
-         "arguments = ( { texture = \"t\"; type = \"f32\"; shape = [ \"H * W\" ]; }, " Y
+         "arguments = ( { buffer = \"t\"; type = \"f32\"; shape = [ \"H * W\" ]; texture = { }; }, " Y
          " );\n" REFERENCE_OF("{ buffer = \"t\"; }, { buffer = \"y\"; }"),
          KERNEL("x", SAMPLED, "y[i] = tex1D<float>(t, i);") KERNEL("right", READ, "y[i] = t[i];"),
          "its width is 350000; the device accepts 1 to "},
@@ -191,7 +191,7 @@ GPU_TEST(textures_are_read_as_the_job_says)
     RUN(cases);
 }
 
-#define OUT "{ surface = \"s\"; type = \"f32\"; shape = [ \"H\", \"W\" ]; direction = \"out\"; }"
+#define OUT "{ buffer = \"s\"; type = \"f32\"; shape = [ \"H\", \"W\" ]; direction = \"out\"; surface = { }; }"
 #define WRITTEN "arguments = ( " X ", " OUT " );\n" REFERENCE_OF("{ buffer = \"x\"; }, { buffer = \"s\"; }")
 #define WRITES "const float *x, cudaSurfaceObject_t s"
 #define RIGHT_SURFACE KERNEL("right", "const float *x, float *s", "s[i] = 2 * x[i];")
@@ -213,10 +213,11 @@ GPU_TEST(surfaces_are_judged_by_what_is_in_them)
          "wrong"},
         {"a surface that is read and written, and a texture of it in the next stage",
          "stages = ( { entry = \"x\"; launch = { grid = [ \"ceil_div(H * W, BLOCK)\" ]; block = [ \"BLOCK\" ]; }; "
-         "arguments = ( " X
-         ", { surface = \"s\"; type = \"f32\"; shape = [ \"H\", \"W\" ]; direction = \"scratch\"; } ); },\n"
+         "arguments = ( " X ", { buffer = \"s\"; type = \"f32\"; shape = [ \"H\", \"W\" ]; direction = \"scratch\"; "
+         "surface = { }; } ); },\n"
          "{ entry = \"second\"; launch = { grid = [ \"ceil_div(H * W, BLOCK)\" ]; block = [ \"BLOCK\" ]; }; arguments "
-         "= ( { texture = \"s\"; }, " Y " ); } );\n" REFERENCE_OF("{ buffer = \"x\"; }, { buffer = \"y\"; }"),
+         "= ( { buffer = \"s\"; texture = { }; }, " Y
+         " ); } );\n" REFERENCE_OF("{ buffer = \"x\"; }, { buffer = \"y\"; }"),
          KERNEL("x", WRITES, "surf2Dwrite(2 * x[i], s, i % 700 * 4, i / 700);")
              KERNEL("second", SAMPLED, "y[i] = tex2D<float>(t, i % 700, i / 700);") RIGHT_SURFACE,
          NULL},

@@ -59,7 +59,7 @@ GPU_TEST(products_by_wgmma_are_right)
         // The job declares the inputs of gemm_wgmma through their tensor maps.
         {"infinities and NaN on tensor cores", "configs/bgemm_1024.cfg",
          "s/problems  *= ( { M = 1024; N = 1024; K = 1024; } )/problems = ( { M = 200; N = 136; K = 264; } )/; "
-         "s/\\(tensor_map = \"[AB]\";.*shape = [^;]*;\\)/\\1 fill = \"nonfinite\";/",
+         "s/\\(buffer = \"[AB]\";.*shape = [^;]*;\\)/\\1 fill = \"nonfinite\";/",
          "--strategy random -n 24"},
         {"tensor cores: tiles ordered, divided and stored in all ways", "tests/jobs/wgmma_cases.cfg", "", ""},
         {"tensor cores: rows of C that TMA does not store", "tests/jobs/wgmma_cases.cfg",
@@ -80,7 +80,7 @@ GPU_TEST(products_by_wgmma_are_right)
         {"a second launch: rows of C that begin in the middle of two elements; no map of C",
          "tests/jobs/wgmma_two_pass.cfg",
          "s/.tma., //; s/WORKSPACE = 1;/& MAP_C = 0;/; s/round_up(COLS, 8) + 8/COLS/; s/COLS = 776/COLS = 773/; "
-         "s/COLS = 264/COLS = 263/; s/COLS = 96/COLS = 97/; /tensor_map = \"C\"/{N; s/.*/{ buffer = \"C\"; type = "
+         "s/COLS = 264/COLS = 263/; s/COLS = 96/COLS = 97/; /buffer = \"C\"; type/{N; s/.*/{ buffer = \"C\"; type = "
          "\"bf16\"; shape = [ \"ROWS\", \"COLS\" ]; direction = \"inout\"; },/}",
          ""},
     };

@@ -101,13 +101,13 @@ TEST_WITH(it_says_how_tensor_maps_are_made, setup, teardown)
     *at = 0;
     char *end = strstr(rest, " );");
     *end = 0;
-    autofree char *changed =
-        text_format("%s{ tensor_map = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = \"round_up(N, 4)\"; box = "
-                    "[\"BLOCK_M / 2\", \"32\"];\n"
-                    "  swizzle = \"BLOCK_M > 32 ? 128 : 64\"; promotion = 128; out_of_bounds = \"nan\"; }%s,\n"
-                    "  { tensor_map = \"x\"; view = [\"M\", \"ceil_div(N, 4)\", \"4\"]; box = [8, 4, 4]; convert = "
-                    "\"tf32\"; } );%s",
-                    text, rest, end + 3);
+    autofree char *changed = text_format(
+        "%s{ buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = \"round_up(N, 4)\"; tma = { box = "
+        "[\"BLOCK_M / 2\", \"32\"];\n"
+        "  swizzle = \"BLOCK_M > 32 ? 128 : 64\"; promotion = 128; out_of_bounds = \"nan\"; }; }%s,\n"
+        "  { buffer = \"x\"; tma = { view = [\"M\", \"ceil_div(N, 4)\", \"4\"]; box = [8, 4, 4]; convert = "
+        "\"tf32\"; }; } );%s",
+        text, rest, end + 3);
     finished_write(job.job, changed);
     finished_decided(&job);
     make_header();

@@ -70,7 +70,7 @@ static const struct {
          "{ name = \"coef\"; type = \"? the elements' type, of 196 bytes in all\"; shape = \"?",
          "{ name = \"deep::shift\"; type = \"? the elements' type, of 4 bytes in all\"; }",
          "{ name = \"hits\"; type = \"? the elements' type, of 4 bytes in all\"; direction = \"? in, out or inout\"; }",
-         "{ texture = \"image\"; type = \"? a type\"; shape = ", "{ surface = \"out\"; type = \"? a type\"; shape = "),
+         "{ buffer = \"image\"; type = \"? a type\"; shape = ", "; texture = { }; }", "; surface = { }; direction = "),
     CASE("alternatives", "", "", "compiler = \"nvcc\"; // NVRTC: ", "{ name = \"WIDTH_OF_LOAD\"; values = [1, 2, 4]; }",
          "{ name = \"STAGED\"; values = [0, 1]; }", "{ name = \"use_loaded\"; values = [0, 1]; }",
          "{ name = \"block_size_x\"; values = \"?", "{ name = \"SIDE\"; values = [4096]; }"),

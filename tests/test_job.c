@@ -11,10 +11,11 @@ TEST(constants_and_images_are_buffers_with_a_place)
     struct image_layout t, s;
     sound_write(8, "constants = ( { name = \"ns::coef\"; type = \"f32\"; shape = ( \"N\", 2 ); }, "
                    "{ name = \"count\"; type = \"i32\"; value = \"N\"; } );\n"
-                   "arguments = ( { texture = \"t\"; type = \"u8\"; shape = [ 5, 6, 7 ]; channels = 4; filter = "
-                   "\"linear\"; read = \"normalized\"; normalized = true; address = \"mirror\"; }, "
-                   "{ surface = \"s\"; type = \"f32\"; shape = ( 3, \"N\" ); ld = 1024; direction = \"inout\"; }, "
-                   "{ texture = \"s\"; filter = \"linear\"; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; "
+                   "arguments = ( { buffer = \"t\"; type = \"u8\"; shape = [ 5, 6, 7 ]; texture = { channels = 4; "
+                   "filter = \"linear\"; read = \"normalized\"; normalized = true; address = \"mirror\"; }; }, "
+                   "{ buffer = \"s\"; type = \"f32\"; shape = ( 3, \"N\" ); ld = 1024; direction = \"inout\"; "
+                   "surface = { }; }, { buffer = \"s\"; texture = { filter = \"linear\"; }; }, { buffer = \"r\"; type "
+                   "= \"f32\"; shape = [1]; "
                    "direction = \"out\"; } ); reference = { kernel = \"x\"; launch = { grid = 1; block = 1; }; "
                    "arguments = ( { buffer = \"t\"; }, { buffer = \"s\"; }, { buffer = \"ns::coef\"; } ); };");
     assert_int_equal(system(test_text("sed -i '/^reference/d' '%s'", sound_path)), 0);
@@ -163,34 +164,36 @@ TEST(tensor_maps_are_worked_out_and_refused_as_tma_would)
         const char *members, *refusal; // NULL: valid
         struct tensor_map_shape expected;
     } cases[] = {
-        {"shape = [100, 64]; box = (\"BLOCK\", 8); swizzle = \"BLOCK\";",
+        {"shape = [100, 64]; tma = { box = (\"BLOCK\", 8); swizzle = \"BLOCK\";",
          NULL,
          {.rank = 2, .size = {64, 100}, .box = {8, 32}, .stride = {256}, .swizzle = 32}},
-        {"shape = [100, 62]; ld = 64; box = [4, 8];",
+        {"shape = [100, 62]; ld = 64; tma = { box = [4, 8];",
          NULL,
          {.rank = 2, .size = {62, 100}, .box = {8, 4}, .stride = {256}}},
-        {"shape = [\"N\"]; box = [4]; promotion = 256; out_of_bounds = \"nan\";",
+        {"shape = [\"N\"]; tma = { box = [4]; promotion = 256; out_of_bounds = \"nan\";",
          NULL,
          {.rank = 1, .size = {1000}, .box = {4}, .promotion = 256, .nan = true}},
-        {"shape = [100, 64]; box = [8, 8]; convert = \"tf32\";",
+        {"shape = [100, 64]; tma = { box = [8, 8]; convert = \"tf32\";",
          NULL,
          {.rank = 2, .size = {64, 100}, .box = {8, 8}, .stride = {256}, .tf32 = true}},
-        {"shape = [4800]; view = [3, 40, 40]; box = [1, 2, 4];",
+        {"shape = [4800]; tma = { view = [3, 40, 40]; box = [1, 2, 4];",
          NULL,
          {.rank = 3, .size = {40, 40, 3}, .box = {4, 2, 1}, .stride = {160, 6400}}},
-        {"shape = [4800]; view = [3, 40, 40]; strides = (\"N\", 48); box = [1, 2, 4];",
+        {"shape = [4800]; tma = { view = [3, 40, 40]; strides = (\"N\", 48); box = [1, 2, 4];",
          NULL,
          {.rank = 3, .size = {40, 40, 3}, .box = {4, 2, 1}, .stride = {192, 4000}}},
-        {"shape = [100, 63]; box = [4, 8];", "its stride must be a multiple of 16 bytes below 2^40, but is 252", {0}},
-        {"shape = [100, 64]; box = [257, 8];", "257 wide in dimension 1 from the last", {0}},
-        {"shape = [100, 64]; box = [8, 3];", "12 bytes; TMA needs a multiple of 16", {0}},
-        {"shape = [100, 64]; box = [8, 32]; swizzle = 64;", "128 bytes, wider than the swizzle of 64", {0}},
-        {"shape = [100, 64]; box = [8, 8]; swizzle = 48;", "swizzle is 48", {0}},
-        {"shape = [100, 64]; box = [8, 8]; promotion = 16;", "promotion is 16", {0}},
-        {"shape = [100, 64]; view = [0, 64]; box = [8, 8];", "its size is 0", {0}},
+        {"shape = [100, 63]; tma = { box = [4, 8];",
+         "its stride must be a multiple of 16 bytes below 2^40, but is 252",
+         {0}},
+        {"shape = [100, 64]; tma = { box = [257, 8];", "257 wide in dimension 1 from the last", {0}},
+        {"shape = [100, 64]; tma = { box = [8, 3];", "12 bytes; TMA needs a multiple of 16", {0}},
+        {"shape = [100, 64]; tma = { box = [8, 32]; swizzle = 64;", "128 bytes, wider than the swizzle of 64", {0}},
+        {"shape = [100, 64]; tma = { box = [8, 8]; swizzle = 48;", "swizzle is 48", {0}},
+        {"shape = [100, 64]; tma = { box = [8, 8]; promotion = 16;", "promotion is 16", {0}},
+        {"shape = [100, 64]; tma = { view = [0, 64]; box = [8, 8];", "its size is 0", {0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = test_text("arguments = ( { tensor_map = \"x\"; type = \"f32\"; %s }, { buffer = \"r\"; type = "
+        char *text = test_text("arguments = ( { buffer = \"x\"; type = \"f32\"; %s }; }, { buffer = \"r\"; type = "
                                "\"f32\"; shape = [1]; direction = \"out\"; } );",
                                cases[i].members);
         struct error err = {""};

@@ -85,8 +85,8 @@ TEST(fills_and_parts_are_asked_for_in_numbers)
          "\"M - 2\", \"M\", 10); }",
          "{\"type\":\"f32\",\"rows\":16,\"cols\":1000,\"ld\":1000,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\","
          "\"low\":-1.0,\"high\":1.0},\"compare\":{\"sizes\":[2,8,1000],\"first\":[0,1,8],\"count\":[2,6,10]}}"},
-        {"{ surface = \"a\"; type = \"f16\"; shape = [\"M\", \"N\"]; channels = 4; direction = \"out\"; compare = "
-         "[1, 3, 2, 5]; }",
+        {"{ buffer = \"a\"; type = \"f16\"; shape = [\"M\", \"N\"]; direction = \"out\"; surface = { channels = 4; }; "
+         "compare = [1, 3, 2, 5]; }",
          "{\"type\":\"f16\",\"rows\":8,\"cols\":4000,\"ld\":4000,\"direction\":\"out\",\"fill\":{\"kind\":\"uniform\","
          "\"low\":-1.0,\"high\":1.0},\"compare\":{\"sizes\":[8,1000,4],\"first\":[1,2,0],\"count\":[3,5,4]},"
          "\"image\":{\"memory\":\"array\",\"size\":[1000,8],\"channels\":4,\"surface\":true,\"filter\":\"point\","
@@ -318,7 +318,8 @@ TEST(addresses_that_lead_nowhere_are_refused)
     } cases[] = {
         {MEMBER("u64", "&none"), "no buffer 'none' is declared before this; 'buffers' can declare it"},
         {MEMBER("u64", "&y"), "no buffer 'y' is declared before this"}, // it comes later
-        {"{ texture = \"t\"; type = \"f32\"; shape = [8]; }, " MEMBER("u64", "&t"), "'t' is a texture or surface"},
+        {"{ buffer = \"t\"; type = \"f32\"; shape = [8]; texture = { }; }, " MEMBER("u64", "&t"),
+         "'t' is a texture or surface"},
         {A ", " MEMBER("i64", "&a"), "an address has the type u64, not i64"},
         {A ", " MEMBER("u64", "&a[M"), "'&a[M' must be \"&BUFFER\" or \"&BUFFER[expression]\""},
         {A ", " MEMBER("u64", "&a[]"), "'&a[]' must be"},

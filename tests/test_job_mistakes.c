@@ -13,8 +13,9 @@
 #define KERNEL(text) 2, "kernel = { " text " };", 2
 #define LAUNCH(text) 7, "launch = { " text " };", 7
 #define COUNTERS(text) 12, "metrics = [" text "];", 12
-#define TENSOR_MAP(members) ARGUMENTS("{ tensor_map = \"r\"; type = \"f32\"; " members " }")
-#define TEXTURE(members) ARGUMENTS("{ texture = \"x\"; type = \"f32\"; " members " }")
+#define TENSOR_MAP(shape, members) \
+    ARGUMENTS("{ buffer = \"r\"; type = \"f32\"; shape = " shape "; direction = \"out\"; tma = { " members " }; }")
+#define TEXTURE(members) ARGUMENTS("{ buffer = \"x\"; type = \"f32\"; " members " }; }")
 #define CONSTANT(members) CONSTANTS("{ name = \"c\"; type = " members " }")
 #define SECOND_STAGE(members)                                                                                        \
     7,                                                                                                               \
@@ -85,21 +86,26 @@ static const struct {
     {ARGUMENTS("{ buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; }"), "nothing could be verified"},
     {ARGUMENTS("{ buffer = \"r\"; type = \"i32\"; shape = [1]; direction = \"inout\"; fill = \"nonfinite\"; }"),
      "is for floating-point buffers"},
-    {TENSOR_MAP("shape = [8]; direction = \"out\";"), "needs 'box'"},
-    {TENSOR_MAP("shape = [8]; direction = \"out\"; box = [4, 4];"), "the buffer is a vector"},
-    {TENSOR_MAP("shape = [8]; direction = \"out\"; box = [4]; swizle = 128;"), "did you mean 'swizzle'?"},
-    {TENSOR_MAP("shape = [8]; direction = \"out\"; box = [4, 4]; view = [8];"), "'view' of tensor map 'r' has 1"},
-    {TENSOR_MAP("shape = [8, 8]; direction = \"out\"; box = [4, 4]; strides = [8, 8];"),
-     "must have one number fewer than 'box', 1"},
-    {TENSOR_MAP("shape = [8]; direction = \"out\"; box = [1, 1, 1, 1, 1, 1];"), "one to 5"},
-    {ARGUMENTS("{ tensor_map = \"r\"; type = \"i32\"; shape = [8]; direction = \"out\"; box = [4]; out_of_bounds = "
-               "\"nan\"; }"),
+    {TENSOR_MAP("[8]", ""), "needs 'tma.box'"},
+    {TENSOR_MAP("[8]", "box = [4, 4];"), "the buffer is a vector"},
+    {TENSOR_MAP("[8]", "box = [4]; swizle = 128;"), "unknown setting 'swizle' in 'tma'; did you mean 'swizzle'?"},
+    {TENSOR_MAP("[8]", "box = [4, 4]; view = [8];"), "'tma.view' of 'r' has 1"},
+    {TENSOR_MAP("[8, 8]", "box = [4, 4]; strides = [8, 8];"), "must have one number fewer than 'tma.box', 1"},
+    {TENSOR_MAP("[8]", "box = [1, 1, 1, 1, 1, 1];"), "'tma.box' has 6 dimensions; a tensor map has one to 5"},
+    {TENSOR_MAP("[8]", "box = 8;"), "'tma.box' must be a list"},
+    {TENSOR_MAP("[8]", "box = [8]; out_of_bounds = \"zeros\";"),
+     "'tma.out_of_bounds' must be one of \"zero\", \"nan\""},
+    {ARGUMENTS("{ buffer = \"r\"; type = \"f32\"; shape = [8]; tma = 128; }"), "'tma' must be a group"},
+    {ARGUMENTS("{ buffer = \"r\"; type = \"f32\"; shape = [8]; tma = { box = [8]; }; swizzle = 32; }"),
+     "setting 'swizzle' in a buffer argument was removed: it belongs in 'tma' now"},
+    {ARGUMENTS("{ buffer = \"r\"; type = \"i32\"; shape = [8]; direction = \"out\"; tma = { box = [4]; out_of_bounds = "
+               "\"nan\"; }; }"),
      "floating-point"},
-    {ARGUMENTS(
-         "{ tensor_map = \"r\"; type = \"bf16\"; shape = [8]; direction = \"out\"; box = [8]; convert = \"tf32\"; }"),
+    {ARGUMENTS("{ buffer = \"r\"; type = \"bf16\"; shape = [8]; direction = \"out\"; tma = { box = [8]; convert = "
+               "\"tf32\"; }; }"),
      "needs type f32, but it is bf16"},
-    {ARGUMENTS("{ tensor_map = \"r\"; box = [4]; }"), "where it is first named"},
-    {ARGUMENTS("{ tensor_map = \"r\"; buffer = \"r\"; }"), "an argument must be"},
+    {ARGUMENTS("{ buffer = \"r\"; tma = { box = [4]; }; }"), "where it is first named"},
+    {ARGUMENTS("{ tensor_map = \"r\"; buffer = \"r\"; }"), "it is the 'buffer' now, and 'tma' describes the map"},
     {WORK("flops = \"N\"; pipe = \"wgma bf16\";"), "unknown execution unit 'wgma bf16'; did you mean 'wgmma bf16'?"},
     {WORK("flops = \"N\"; pipe = \"l2\";"), "the execution unit 'l2' does no arithmetic"},
     {WORK("flops = \"N\"; operations = \"2*N\";"), "'operations' needs a 'pipe'"},
@@ -185,21 +191,29 @@ static const struct {
      "first index and count, for each of its 0 dimensions"},
     {12, "cmem_args = ( );", 12, "it is 'constants' here"},
     {12, "texmem_args = ( );", 12, "a texture is an argument here"},
-    {ARGUMENTS("{ texture = \"x\"; }"), "buffer 'x' needs 'type' and 'shape' where it is first named"},
-    {ARGUMENTS("{ buffer = \"x\"; type = \"f32\"; shape = [8]; }, { texture = \"x\"; }"),
-     "buffer 'x' is not a texture: give its 'type', 'shape' and 'memory' where it is first named"},
+    {ARGUMENTS("{ buffer = \"x\"; texture = { }; }"), "buffer 'x' needs 'type' and 'shape' where it is first named"},
+    {ARGUMENTS("{ buffer = \"x\"; type = \"f32\"; shape = [8]; }, { buffer = \"x\"; texture = { }; }"),
+     "buffer 'x' is not a texture: add 'texture = { ... };' where it is first named"},
     {ARGUMENTS("{ texture = \"x\"; surface = \"x\"; }"), "an argument must be"},
-    {TEXTURE("shape = [8, 8, 8, 8];"), "'shape' of texture 'x' has 4 dimensions; one to three are possible"},
-    {TEXTURE("shape = [8]; address = [\"clamp\"];"), "'address' must be one of"},
-    {TEXTURE("shape = [8]; memory = \"pitch\";"), "memory \"pitch\" is for two dimensions, but texture 'x' has 1"},
-    {TEXTURE("shape = [8]; direction = \"out\";"),
+    {ARGUMENTS("{ buffer = \"x\"; type = \"f32\"; shape = [8]; texture = { }; surface = { }; }"),
+     "an argument has only one of 'tma', 'texture' and 'surface'"},
+    {TEXTURE("shape = [8, 8, 8, 8]; texture = {"),
+     "'shape' of texture 'x' has 4 dimensions; one to three are possible"},
+    {TEXTURE("shape = [8]; texture = { address = [\"clamp\"];"), "'texture.address' must be one of"},
+    {TEXTURE("shape = [8]; texture = { memory = \"pitch\";"),
+     "texture.memory \"pitch\" is for two dimensions, but 'x' has 1"},
+    {TEXTURE("shape = [8]; direction = \"out\"; texture = {"),
      "'x' is an output, but kernels see it as a texture, which cannot be written"},
-    {TEXTURE("shape = [8]; memory = \"linear\"; direction = \"out\";"),
+    {TEXTURE("shape = [8]; direction = \"out\"; texture = { memory = \"linear\";"),
      "texture 'x' is only read, but it is an output"},
-    {ARGUMENTS("{ texture = \"x\"; type = \"f32\"; shape = [8]; }, { texture = \"x\"; filter = \"linear\"; }"),
+    {ARGUMENTS("{ buffer = \"x\"; type = \"f32\"; shape = [8]; texture = { }; }, { buffer = \"x\"; texture = { filter "
+               "= \"linear\"; }; }"),
      "how texture 'x' is read must be set where it is first named"},
-    {ARGUMENTS("{ surface = \"x\"; type = \"f32\"; shape = [8]; direction = \"out\"; filter = \"point\"; }"),
-     "unknown setting 'filter' in a surface argument"},
+    {ARGUMENTS(
+         "{ buffer = \"x\"; type = \"f32\"; shape = [8]; direction = \"out\"; surface = { filter = \"point\"; }; }"),
+     "unknown setting 'filter' in 'surface'"},
+    {ARGUMENTS("{ buffer = \"x\"; type = \"f32\"; shape = [8]; direction = \"out\"; surface = { channels = 5; }; }"),
+     "'surface.channels' is 5, but must be between 1 and 4"},
 };
 
 TEST(every_mistake_is_reported_with_its_line)
@@ -242,7 +256,7 @@ TEST(what_there_is_too_much_of_is_refused_by_name)
         {8, "arguments = ( { buffer = \"r\"; type = \"f32\"; shape = [1]; direction = \"out\"; }, ",
          "{ scalar = \"s%d\"; type = \"i32\"; value = 1; }", " );", 64 - 1, "more than 64 arguments"},
         {8, "arguments = ( { buffer = \"r\"; type = \"f32\"; shape = [64]; direction = \"out\"; }, ",
-         "{ tensor_map = \"r\"; box = [4]; }", " );", 8, "more than 8 tensor maps"},
+         "{ buffer = \"r\"; tma = { box = [4]; }; }", " );", 8, "more than 8 tensor maps"},
         {3, "parameters = ( ", "{ name = \"P%d\"; values = [1, 2]; }", " );", 64, "more than 64 parameters"},
         {2, "kernel = { template = \"x.cu\"; entry = \"x\"; options = [ ", "\"-DOPTION%d\"", " ]; };", 0, NULL},
         {2, "kernel = { template = \"x.cu\"; entry = \"x\"; include = [ ", "\"folder%d\"", " ]; };", 0, NULL},

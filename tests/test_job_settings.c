@@ -280,7 +280,7 @@ static bool refused_by_range(const struct job_setting *s, double value)
 {
     char *number = s->kind == KIND_INTEGER ? text_format("%.0f", value) : text_format("%.17e", value),
          *text = with_value(s, number), *mistakes = mistakes_of(text),
-         *start = test_text("'%s' is ", job_setting_name(s));
+         *start = test_text("%s' is ", job_setting_name(s));
     const char *at = strstr(mistakes, start);
     bool refused = at && strstr(at, ", but must be ");
     free(number);

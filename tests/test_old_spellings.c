@@ -77,6 +77,36 @@ static const struct spelling argument_spellings[] = {
      "{ scalar = \"p\"; members = ( { scalar = \"N\"; type = \"i64\"; }, { scalar = \"a\"; shape = [2]; members = ( { "
      "scalar = \"x\"; type = \"i8\"; value = [1, 2]; shape = [2]; } ); } ); }",
      "the 'name' of a member is called 'scalar'"},
+    {"{ tensor_map = \"a\"; type = \"f32\"; shape = ( \"N\", 64 ); box = ( 8,\n  \"BLOCK / 2\" ); // two\n  swizzle = "
+     "128 }",
+     "{ buffer = \"a\"; type = \"f32\"; shape = ( \"N\", 64 ); tma = { box = ( 8,\n  \"BLOCK / 2\" ); // two\n  "
+     "swizzle "
+     "= 128; }; }",
+     "a tensor map, 'tensor_map = "},
+    {"{ convert = \"tf32\"; type = \"f32\" promotion = 64, restore = true; shape = ( \"N\", 64 ); box = [ 8, 4 ], "
+     "tensor_map = \"a\"; }",
+     "{ tma = { convert = \"tf32\"; promotion = 64; box = [ 8, 4 ]; }; type = \"f32\" direction = \"restored\"; shape "
+     "= ( "
+     "\"N\", 64 ); buffer = \"a\"; }",
+     "'restore = true' is written"},
+    // Old and current forms, also in one argument, and a second tensor map of the same buffer.
+    {"{ buffer = \"a\"; type = \"u8\"; shape = ( \"N\", 64 ); tma = { box = [ 8, 16 ]; }; restore = true; },\n"
+     "{ tensor_map = \"a\"; view = [ 1000, 4, 16 ]; box = [ 8, 4, 16 ]; }, { buffer = \"a\"; tma = { box = [1, 16]; }; "
+     "}",
+     "{ buffer = \"a\"; type = \"u8\"; shape = ( \"N\", 64 ); tma = { box = [ 8, 16 ]; }; direction = \"restored\"; "
+     "},\n"
+     "{ buffer = \"a\"; tma = { view = [ 1000, 4, 16 ]; box = [ 8, 4, 16 ]; }; }, { buffer = \"a\"; tma = { box = [1, "
+     "16]; }; }",
+     "'restore = true' is written"},
+    {"{ texture = \"a\"; type = \"u8\"; channels = 4; shape = ( \"M\", 64 ); read = \"normalized\"; filter = "
+     "\"linear\"; "
+     "}, { surface = \"b\"; type = \"f32\"; shape = [ 64 ]; direction = \"scratch\"; memory = \"array\" }, { texture = "
+     "\"b\" }",
+     "{ buffer = \"a\"; type = \"u8\"; texture = { channels = 4; read = \"normalized\"; filter = \"linear\"; }; shape "
+     "= ( "
+     "\"M\", 64 ); }, { buffer = \"b\"; type = \"f32\"; shape = [ 64 ]; direction = \"scratch\"; surface = { memory = "
+     "\"array\"; }; }, { buffer = \"b\"; texture = { }; }",
+     "a texture, 'texture = "},
 };
 
 static const struct spelling stage_spellings[] = {
@@ -210,6 +240,8 @@ TEST(what_has_no_form_today_stays_and_is_refused)
          "'compare' must be a list"},
         {"{ buffer = \"a\"; type = \"f32\"; shape = [8]; direction = \"out\"; compare = { }; }",
          "'compare' must be a list"},
+        {"{ texture = \"a\"; buffer = \"a\"; type = \"f32\"; shape = [8]; }", "'texture' must be a group"},
+        {"{ tensor_map = \"a\"; tma = { box = [4]; }; }", "an argument must be"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct mistakes mistakes = {0};
@@ -224,17 +256,33 @@ TEST(what_has_no_form_today_stays_and_is_refused)
     }
 }
 
-TEST(lines_after_a_rewritten_piece_keep_their_numbers)
+TEST(mistakes_in_and_after_a_rewritten_piece_keep_their_lines)
 {
-    static const char piece[] = "search = {\n\n  strategy = \"random\";\n\n\n};\nbudget = { tme = \"1h\"; };";
-    char *text = whole(spellings, piece);
-    struct mistakes mistakes = {0};
-    struct job *job;
-    e2e_write(folder, "job.cfg", text);
-    assert_int_equal(job_load(test_text("%s/job.cfg", folder), &job, &mistakes), -1);
-    assert_contains(mistakes.list[0].text, "unknown setting 'tme'");
-    assert_int_equal(mistakes.list[0].line, lines_before(text, strstr(text, "budget")));
-    mistakes_release(&mistakes);
+    static const struct {
+        const struct spelling *table;
+        const char *piece, *wrong, *message;
+    } cases[] = {
+        {spellings, "search = {\n\n  strategy = \"random\";\n\n\n};\nbudget = { tme = \"1h\"; };", "budget",
+         "unknown setting 'tme'"},
+        {argument_spellings,
+         "{ tensor_map = \"a\"; type = \"f32\"; shape = [8];\n  box = [4];\n  out_of_bounds = \"zeros\"; },\n"
+         "{ buffer = \"b\"; type = \"f32\"; shape = [8]; tma = { box = [4]; }; }",
+         "out_of_bounds", "'tma.out_of_bounds' must be one of \"zero\", \"nan\"; did you mean \"zero\"?"},
+        {argument_spellings,
+         "{ texture = \"a\"; type = \"f32\"; shape = [8];\n filter = \"linear\"; },\n"
+         "{ buffer = \"b\"; type = \"f32\"; shape = [8];\n  surface = {\n  channels = 5; }; }",
+         "channels", "'surface.channels' is 5, but must be between 1 and 4"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = whole(cases[i].table, cases[i].piece);
+        struct mistakes mistakes = {0};
+        struct job *job;
+        e2e_write(folder, "job.cfg", text);
+        assert_int_equal(job_load(test_text("%s/job.cfg", folder), &job, &mistakes), -1);
+        assert_contains(mistakes.list[0].text, cases[i].message);
+        assert_int_equal(mistakes.list[0].line, lines_before(text, strstr(text, cases[i].wrong)));
+        mistakes_release(&mistakes);
+    }
 }
 
 TEST(a_command_says_once_for_each_kind_what_it_is_today_also_of_an_included_file)

@@ -371,7 +371,7 @@ TEST(launches_that_python_cannot_make_are_refused)
         {"s/fill = \"zero\"/fill = \"index\"/", "a Python file can fill scratch only with zeros, not 'n'; use --embed"},
         {"s/\"bf16\"; value = 0.1/\"bf16\"; value = \"N\"/",
          "a Python file cannot pass the bf16 scalar 'brain' of stage 'one', which depends on sizes"},
-        {"s/{ buffer = \"z\";/{ texture = \"z\";/; s/\"bf16\"; shape/\"f32\"; shape/",
+        {"s/{ buffer = \"z\";/& texture = { };/; s/\"bf16\"; shape/\"f32\"; shape/",
          "a Python file cannot make a texture, and 'z' is one; use --embed"},
         {"$a constants = ( { name = \"coef\"; type = \"f32\"; shape = [ 4 ]; } );",
          "a Python file cannot set variables of the module, such as 'coef'; use --embed"},

@@ -130,7 +130,7 @@ TEST_WITH(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown)
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"x\", \"t\" ]", "'x' is an input");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\", \"u\" ]", "not u");
     refused("{ buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = \"scratch\"; }",
-            "{ surface = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = \"scratch\"; }",
+            "{ buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = \"scratch\"; surface = { }; }",
             "'t' is a texture or surface, which has its own memory");
     refused("swap = [ \"y\", \"t\" ]", "swap = [ \"y\", \"y\" ]", "cannot be exchanged with itself");
     refused("{ buffer = \"t\"; type = \"f32\"", "{ buffer = \"t\"; type = \"i32\"",
@@ -274,7 +274,8 @@ TEST_WITH(repeated_stages_take_textures_and_structs, setup, teardown)
 {
     autofree char *stages = text_replaced(
         stages_text, "{ scalar = \"half\"; type = \"i32\"; value = \"STEP\"; }",
-        "{ texture = \"lut\"; type = \"f32\"; shape = [256]; }, { scalar = \"part\"; members = ( { scalar = \"half\"; "
+        "{ buffer = \"lut\"; type = \"f32\"; shape = [256]; texture = { }; }, { scalar = \"part\"; members = ( { "
+        "scalar = \"half\"; "
         "type = \"i32\"; value = \"STEP\"; }, { scalar = \"end\"; type = \"i64\"; value = \"M + K\"; } ); }");
     load(stages);
     write_header();

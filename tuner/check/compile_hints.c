@@ -39,10 +39,10 @@ static const struct {
      "constraint"},
     {{"texture is not a template", NULL},
      "texture references are no longer part of CUDA: make it a cudaTextureObject_t argument of the kernel, and in the "
-     "job an argument { texture = \"...\"; }"},
+     "job an argument { buffer = \"...\"; texture = { }; }"},
     {{"surface is not a template", NULL},
      "surface references are no longer part of CUDA: make it a cudaSurfaceObject_t argument of the kernel, and in the "
-     "job an argument { surface = \"...\"; }"},
+     "job an argument { buffer = \"...\"; surface = { }; }"},
     {{"too much global constant data", NULL},
      "the constants of a source are limited to 64 KiB: make large tables __device__ variables, or buffers"},
     {{"has already been defined", NULL},

@@ -186,12 +186,13 @@ static void print_type(FILE *f, struct job_draft *d, const struct draft_argument
 
 static void print_buffer(FILE *f, struct job_draft *d, const struct draft_argument *a, const char *kind)
 {
-    fprintf(f, "%s = \"%s\";", kind, a->name);
+    fprintf(f, "buffer = \"%s\";", a->name);
     print_type(f, d, a);
     fprintf(f, " shape = ");
     print_filled(f, d, "shape", a->name, DRAFT_TEXTS, draft_usual_size(d), "its sizes, the slowest first");
     fputc(';', f);
-    if (!strcmp(kind, "texture")) return;
+    if (kind) fprintf(f, " %s = { };", kind);
+    if (kind && !strcmp(kind, "texture")) return;
     bool in = a->is_known ? a->known.constant : a->source && a->source->constant;
     fprintf(f, " direction = ");
     if (in)
@@ -208,7 +209,7 @@ static void print_argument(FILE *f, struct job_draft *d, const struct draft_argu
     if (draft_is_object(a, "cudaTextureObject_t") || draft_is_object(a, "cudaSurfaceObject_t")) {
         print_buffer(f, d, &image, draft_is_object(a, "cudaTextureObject_t") ? "texture" : "surface");
     } else if (a->is_known ? p->pointer : a->source->stars > 0) {
-        print_buffer(f, d, a, "buffer");
+        print_buffer(f, d, a, NULL);
     } else if (a->is_known && !p->type && !p->vector) {
         fprintf(f, "scalar = \"%s\"; members = ", a->name);
         print_blank(f, arena_format(d->memory,

@@ -12,16 +12,15 @@ static struct expr *load_columns(struct reader *r, struct job *job, const struct
     return texels;
 }
 
-int load_buffer(struct reader *r, struct job *job, const struct node *n, const char *name, const char *form)
+int load_buffer(struct reader *r, struct job *job, const struct node *n, const char *name, const char *form,
+                const struct node *image)
 {
-    bool constant = !strcmp(form, "constant"), surface = !strcmp(form, "surface"),
-         image = surface || !strcmp(form, "texture");
-    autofree char *what = !strcmp(form, "tensor_map") ? text_copy("a tensor map") : text_format("a %s argument", form);
-    if (!constant) reader_check_group(r, n, what, "arguments[]", form);
+    bool constant = !strcmp(form, "constant");
+    if (!constant) reader_check_group(r, n, "a buffer argument", "arguments[]", form);
     int known = job_find_buffer(job, name);
     if (!node_member(n, "type") && !node_member(n, "shape")) {
         if (known < 0) reader_mistake(r, n, "buffer '%s' needs 'type' and 'shape' where it is first named", name);
-        if (known >= 0 && image) join_image(r, n, &job->buffers[known], surface, false);
+        if (known >= 0 && image) join_image(r, image, &job->buffers[known], false);
         return known;
     }
     if (known >= 0) {
@@ -50,8 +49,8 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     }
     b.name = job_copy(job, name);
     if (image) {
-        b.image = load_image(r, job, n, &b, surface);
-        join_image(r, n, &b, surface, true);
+        b.image = load_image(r, job, n, image, &b);
+        join_image(r, image, &b, true);
     }
     b.cols = dimensions ? load_columns(r, job, node_at(shape, dimensions - 1), image ? b.image->about.channels : 1)
                         : job_parse(job, "1", NULL);
@@ -124,7 +123,7 @@ static void load_constant(struct reader *r, struct job *job, const struct node *
         return;
     }
     size_t before = job->buffer_count;
-    int buffer = load_buffer(r, job, n, name, "constant");
+    int buffer = load_buffer(r, job, n, name, "constant", NULL);
     if (buffer < 0 || job->buffer_count == before) return;
     struct buffer *b = &job->buffers[buffer];
     b->symbol = true;
@@ -149,7 +148,7 @@ void load_buffers(struct reader *r, struct job *job, const struct node *root)
         static const char *const words[] = {"buffer", NULL};
         const struct node *n = node_at(list, i), *name = node_is_group(n) ? node_member(n, "buffer") : NULL;
         if (name && node_is_string(name))
-            load_buffer(r, job, n, node_string(name), "buffer");
+            load_buffer(r, job, n, node_string(name), "buffer", NULL);
         else if (!node_is_group(n) || name || !reader_suggest(r, n, "a buffer", words))
             reader_mistake(r, n,
                            "each of 'buffers' must be a group { buffer = \"A\"; type = \"f32\"; shape = [...]; }");

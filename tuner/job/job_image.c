@@ -1,8 +1,8 @@
 // Textures and surfaces in a job file, through which kernels access buffers (tuner/base/image.h). See job_launch.c for
-// the other arguments.
+// the other arguments. `n` is the group 'texture' or 'surface' of an argument.
 #include "tuner/job/job_parts.h"
 
-// The settings of a texture argument that determine how it is read.
+// The settings of a texture that determine how it is read.
 static const char *const modes[] = {"filter", "address", "normalized", "read", NULL};
 
 static const struct node *first_mode(const struct node *n)
@@ -21,19 +21,20 @@ static bool is_image_type(enum element type)
 static void load_modes(struct reader *r, const struct node *n, const struct buffer *b, struct image_layout *image)
 {
     bool floats = element_is_float(b->type), plain = image->memory == IMAGE_LINEAR;
-    image->filter = (enum image_filter)reader_word(r, n, "arguments[].filter");
-    image->normalized = reader_bool(r, n, "arguments[].normalized");
-    image->read = (enum image_read)reader_word(r, n, "arguments[].read");
-    const enum image_address address = (enum image_address)reader_word(r, n, "arguments[].address");
+    image->filter = (enum image_filter)reader_word(r, n, "arguments[].texture.filter");
+    image->normalized = reader_bool(r, n, "arguments[].texture.normalized");
+    image->read = (enum image_read)reader_word(r, n, "arguments[].texture.read");
+    const enum image_address address = (enum image_address)reader_word(r, n, "arguments[].texture.address");
     for (int i = 0; i < IMAGE_DIMENSIONS; i++) image->address[i] = address;
     if (image->read == IMAGE_NORMALIZED && (floats || element_size(b->type) > 2))
         reader_mistake(r, node_member(n, "read"),
-                       "read \"normalized\" is for integers of 8 and 16 bits, but texture '%s' is of type %s", b->name,
-                       element_name(b->type));
+                       "texture.read \"normalized\" is for integers of 8 and 16 bits, but texture '%s' is of type %s",
+                       b->name, element_name(b->type));
     else if (image->filter == IMAGE_INTERPOLATED && !floats && image->read == IMAGE_ELEMENT)
-        reader_mistake(r, node_member(n, "filter"),
-                       "filter \"linear\" interpolates floating-point numbers, but texture '%s' is of type %s%s",
-                       b->name, element_name(b->type), element_size(b->type) <= 2 ? ": add read = \"normalized\"" : "");
+        reader_mistake(
+            r, node_member(n, "filter"),
+            "texture.filter \"linear\" interpolates floating-point numbers, but texture '%s' is of type %s%s", b->name,
+            element_name(b->type), element_size(b->type) <= 2 ? ": add read = \"normalized\"" : "");
     if (plain && first_mode(n) &&
         (image->filter == IMAGE_INTERPOLATED || image->normalized || node_member(n, "address")))
         reader_mistake(r, first_mode(n),
@@ -41,54 +42,55 @@ static void load_modes(struct reader *r, const struct node *n, const struct buff
                        "\"linear\", no 'address', no 'normalized'; memory \"array\" has them",
                        b->name);
     if (!image->normalized && !plain && (address == IMAGE_WRAP || address == IMAGE_MIRROR))
-        reader_mistake(r, node_member(n, "address"), "address \"%s\" of texture '%s' needs normalized = true",
+        reader_mistake(r, node_member(n, "address"), "texture.address \"%s\" of '%s' needs normalized = true",
                        image_address_text[address], b->name);
 }
 
-struct buffer_image *load_image(struct reader *r, struct job *job, const struct node *n, const struct buffer *b,
-                                bool surface)
+struct buffer_image *load_image(struct reader *r, struct job *job, const struct node *argument, const struct node *n,
+                                const struct buffer *b)
 {
     struct buffer_image *image = job_new(job, 1, sizeof *image);
-    const struct node *shape = node_member(n, "shape");
+    const struct node *shape = node_member(argument, "shape");
     size_t rank = node_count(shape);
-    image->about.memory = (enum image_memory)reader_word(r, n, "arguments[].memory");
-    image->about.channels = (int)reader_integer(r, n, "arguments[].channels");
+    image->about.memory = (enum image_memory)reader_word(r, n, "arguments[].texture.memory");
+    image->about.channels = (int)reader_integer(r, n, "arguments[].texture.channels");
     if (rank > IMAGE_DIMENSIONS) {
-        reader_mistake(r, shape, "'shape' of %s '%s' has %zu dimensions; one to three are possible",
-                       surface ? "surface" : "texture", b->name, rank);
+        reader_mistake(r, shape, "'shape' of %s '%s' has %zu dimensions; one to three are possible", node_name(n),
+                       b->name, rank);
         rank = IMAGE_DIMENSIONS;
     }
     image->about.rank = (int)rank;
     for (size_t i = 0; i < rank; i++)
         image->size[i] = reader_expression(r, node_at(shape, node_count(shape) - 1 - i), job);
-    if (image->about.channels == 3) reader_mistake(r, node_member(n, "channels"), "'channels' is 1, 2 or 4");
+    if (image->about.channels == 3)
+        reader_mistake(r, node_member(n, "channels"), "'%s.channels' is 1, 2 or 4", node_name(n));
     if (!is_image_type(b->type))
-        reader_mistake(r, node_member(n, "type"),
+        reader_mistake(r, node_member(argument, "type"),
                        "a %s has elements of f32, f16 or integers of at most 32 bits, but '%s' is of type %s",
-                       surface ? "surface" : "texture", b->name, element_name(b->type));
+                       node_name(n), b->name, element_name(b->type));
     if (image->about.memory == IMAGE_LINEAR && rank != 1)
         reader_mistake(r, node_member(n, "memory"),
-                       "memory \"linear\" is for one dimension, but texture '%s' has %zu: \"pitch\" is for two",
-                       b->name, rank);
+                       "%s.memory \"linear\" is for one dimension, but '%s' has %zu: \"pitch\" is for two",
+                       node_name(n), b->name, rank);
     if (image->about.memory == IMAGE_PITCH && rank != 2)
-        reader_mistake(r, node_member(n, "memory"), "memory \"pitch\" is for two dimensions, but texture '%s' has %zu",
-                       b->name, rank);
+        reader_mistake(r, node_member(n, "memory"), "%s.memory \"pitch\" is for two dimensions, but '%s' has %zu",
+                       node_name(n), b->name, rank);
     return image;
 }
 
-void join_image(struct reader *r, const struct node *n, struct buffer *b, bool surface, bool first)
+void join_image(struct reader *r, const struct node *n, struct buffer *b, bool first)
 {
     struct buffer_image *image = b->image;
-    const char *what = surface ? "surface" : "texture";
+    const char *what = node_name(n);
+    const bool surface = !strcmp(what, "surface");
     if (!image) {
-        reader_mistake(
-            r, n,
-            "buffer '%s' is not a %s: give its 'type', 'shape' and 'memory' where it is first named, with %s = \"%s\"",
-            b->name, what, what, b->name);
+        reader_mistake(r, n, "buffer '%s' is not a %s: add '%s = { ... };' where it is first named", b->name, what,
+                       what);
         return;
     }
     if (!first && node_member(n, "memory"))
-        reader_mistake(r, node_member(n, "memory"), "'memory' of '%s' must be set where it is first named", b->name);
+        reader_mistake(r, node_member(n, "memory"), "'%s.memory' of '%s' must be set where it is first named", what,
+                       b->name);
     if (surface && image->about.memory != IMAGE_ARRAY) {
         reader_mistake(r, n, "surface '%s' needs memory \"array\"", b->name);
     } else if (surface) {

@@ -20,6 +20,22 @@ static void load_scalar(struct reader *r, struct job *job, const struct node *n,
     load_number(r, job, n, node_member(n, "value"), "scalar", name, a->type, &a->value, &a->real);
 }
 
+// The group that describes the object through which the kernel sees a buffer; NULL: a pointer.
+static const struct node *load_object(struct reader *r, const struct node *n)
+{
+    static const char *const groups[] = {"tma", "texture", "surface"};
+    const struct node *found = NULL;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        autofree char *path = text_format("arguments[].%s", groups[i]), *what = text_format("'%s'", groups[i]);
+        const struct node *group = reader_member(r, n, path);
+        if (!group) continue;
+        reader_check_group(r, group, what, i ? "arguments[].texture" : path, groups[i]);
+        if (found) reader_mistake(r, group, "an argument has only one of 'tma', 'texture' and 'surface'");
+        found = group;
+    }
+    return found;
+}
+
 void load_arguments(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
 {
     const struct node *list = reader_member(r, owner, "arguments");
@@ -29,22 +45,17 @@ void load_arguments(struct reader *r, struct job *job, const struct node *owner,
     int maps = 0;
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i), *buffer = node_member(n, "buffer"), *scalar = node_member(n, "scalar");
-        const struct node *map = node_member(n, "tensor_map"), *texture = node_member(n, "texture"),
-                          *surface = node_member(n, "surface");
         struct argument a = {.buffer = -1};
-        const int given = (buffer != NULL) + (scalar != NULL) + (map != NULL) + (texture != NULL) + (surface != NULL);
-        if (!node_is_group(n) || given != 1) {
-            static const char *const words[] = {"buffer", "scalar", "tensor_map", "texture", "surface", NULL};
-            if (!node_is_group(n) || given || !reader_suggest(r, n, "an argument", words))
-                reader_mistake(
-                    r, n,
-                    "an argument must be { scalar = \"M\"; type = \"i32\"; }, { buffer = \"A\"; type = \"f32\"; "
-                    "shape = [...]; }, { tensor_map = \"A\"; type = ...; shape = [...]; box = [...]; }, "
-                    "{ texture = \"A\"; type = ...; shape = [...]; } or the same with 'surface'");
+        if (!node_is_group(n) || !buffer == !scalar) {
+            static const char *const words[] = {"buffer", "scalar", NULL};
+            if (!node_is_group(n) || buffer || !reader_suggest(r, n, "an argument", words))
+                reader_mistake(r, n,
+                               "an argument must be { scalar = \"M\"; type = \"i32\"; } or { buffer = \"A\"; type = "
+                               "\"f32\"; shape = [...]; }, where a buffer may also have 'tma = { box = [...]; };', "
+                               "'texture = { };' or 'surface = { };'");
             reader_explains(r, n, "direction");
             continue;
         }
-        if (map || texture || surface) buffer = map ? map : texture ? texture : surface;
         if (!node_is_string(buffer ? buffer : scalar)) {
             reader_mistake(r, n, "an argument's name must be a string");
             continue;
@@ -53,18 +64,20 @@ void load_arguments(struct reader *r, struct job *job, const struct node *owner,
             reader_mistake(r, n, "more than %d arguments", JOB_MAX_ARGUMENTS);
             return;
         }
-        maps += map != NULL;
+        const struct node *object = buffer ? load_object(r, n) : NULL;
+        const bool map = object && !strcmp(node_name(object), "tma");
+        maps += map;
         if (map && maps > JOB_MAX_TENSOR_MAPS) {
             reader_mistake(r, n, "more than %d tensor maps", JOB_MAX_TENSOR_MAPS);
             return;
         }
         if (buffer) {
-            a.buffer = load_buffer(r, job, n, node_string(buffer), node_name(buffer));
+            a.buffer = load_buffer(r, job, n, node_string(buffer), "argument.buffer", map ? NULL : object);
             if (a.buffer < 0) continue;
-            a.view = texture ? VIEW_TEXTURE : surface ? VIEW_SURFACE : VIEW_POINTER;
+            if (object && !map) a.view = !strcmp(node_name(object), "texture") ? VIEW_TEXTURE : VIEW_SURFACE;
             a.type = job->buffers[a.buffer].type;
             a.name = job_copy(job, job->buffers[a.buffer].name);
-            if (map) a.map = load_tensor_map(r, job, n, &job->buffers[a.buffer]);
+            if (map) a.map = load_tensor_map(r, job, object, &job->buffers[a.buffer]);
         } else {
             load_scalar(r, job, n, &a);
         }

@@ -49,20 +49,23 @@ void load_launches(struct reader *, struct job *, const struct node *root);
 // The parts of a stage: launch and arguments. A new buffer becomes one of the job's buffers.
 void load_launch(struct reader *, struct job *, const struct node *owner, struct stage *);
 void load_arguments(struct reader *, struct job *, const struct node *owner, struct stage *);
-// Declares a buffer, with the form of "arguments[]" that is given ("buffer", "texture", "constant", ..), or finds the
-// buffer that already has this name. Returns its number, or -1 after a mistake.
-int load_buffer(struct reader *, struct job *, const struct node *, const char *name, const char *form);
+// Declares a buffer, with the form of "arguments[]" that is given ("argument.buffer", "buffer" or "constant"), or finds
+// the buffer that already has this name. `image`: the argument's group 'texture' or 'surface', or NULL. Returns its
+// number, or -1 after a mistake.
+int load_buffer(struct reader *, struct job *, const struct node *, const char *name, const char *form,
+                const struct node *image);
 // A stage that a library computes, and the reference's operation.
 void load_library_stage(struct reader *, struct job *, const struct node *, struct stage *);
 void load_operation(struct reader *, struct job *, const struct node *, struct implementation *);
 // Variables of the module, and buffers that other data point to. Both must be read before launches.
 void load_constants(struct reader *, struct job *, const struct node *root);
 void load_buffers(struct reader *, struct job *, const struct node *root);
-// Reads the memory of a texture or surface from the first argument that names it.
-struct buffer_image *load_image(struct reader *, struct job *, const struct node *argument, const struct buffer *,
-                                bool surface);
-// Adds an argument that names a buffer's image; `first`: it is the first such argument.
-void join_image(struct reader *, const struct node *argument, struct buffer *, bool surface, bool first);
+// Reads the memory of a texture or surface from the first argument that names it. `image`: its group 'texture' or
+// 'surface'.
+struct buffer_image *load_image(struct reader *, struct job *, const struct node *argument, const struct node *image,
+                                const struct buffer *);
+// Adds a group of an argument that names a buffer's image; `first`: it is the first such argument.
+void join_image(struct reader *, const struct node *image, struct buffer *, bool first);
 // Refuses buffers that these stages would find at two addresses, for example behind a pointer and in a module variable.
 // `kernels`: the stages are kernels, which can use module variables; programs cannot.
 void check_views(struct reader *, const struct job *, const struct node *owner, const struct stage *, size_t count,
@@ -95,8 +98,8 @@ struct compared *load_compared(struct reader *, struct job *, const struct node 
 void load_repeat(struct reader *, struct job *, const struct node *stage, struct stage_repeat *);
 void hide_loops(struct job *, const struct stage_repeat *);
 void load_swaps(struct reader *, const struct job *, const struct node *stage, struct stage_repeat *);
-// Reads the tensor map of an argument.
-struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct node *argument, const struct buffer *);
+// Reads the tensor map of an argument from its group 'tma'.
+struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct node *tma, const struct buffer *);
 // The default name of a problem: "M=1024,N=1024". malloc'ed.
 char *problem_label(const struct job *, const int64_t *sizes);
 // Adds a parameter with its values.

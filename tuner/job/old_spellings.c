@@ -81,7 +81,7 @@ static bool split(struct old_text *t)
         } else if (strchr(";,", sign)) {
             t->pieces[last].after = last ? end : 0;
             last = 0;
-        } else if (sign == '"' && last && t->pieces[last].sign == '"') {
+        } else if (sign == '"' && last && !next.name_end && t->pieces[last].sign == '"') {
             t->pieces[last].end = t->pieces[last].after = end; // a string in several parts
         } else if (t->pieces[open].sign == '{' && !next.name_end) {
             next.name = at;
@@ -209,6 +209,38 @@ static bool loop(struct old_text *t, const struct old_piece *p, const char *name
     return true;
 }
 
+// Calls the name of an argument `buffer`, and puts the settings that are members of the group `name` today into it: the
+// first of them and its neighbours where they are, and others after these.
+static bool enclose(struct old_text *t, const struct old_piece *p, const char *name)
+{
+    static const char *const forms[] = {"buffer", "scalar", "tensor_map", "tma", "texture", "surface"};
+    const struct old_piece *argument = &t->pieces[p->parent], *first = NULL, *last = NULL, *before = NULL;
+    const char *moved = "";
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const struct old_piece *other = member(t, argument, forms[i]);
+        if (p->sign == '{' || (other && other != p)) return false; // the group itself, or a mistake
+    }
+    autofree const char **members =
+        job_setting_names(strcmp(name, "tma") ? "arguments[].texture" : "arguments[].tma", NULL);
+    for (const struct old_piece *q = argument; ++q < t->pieces + t->count && q->value < argument->end;) {
+        autofree char *own = text_format("%.*s", (int)(q->name_end - q->name), t->text + q->name);
+        if (t->pieces + q->parent != argument) continue;
+        if (word_find(members, own) >= 0 && (!first || last == before)) {
+            first = first ? first : q;
+            last = q;
+        } else if (word_find(members, own) >= 0) {
+            moved = arena_format(&t->memory, "%s %.*s;", moved, (int)(q->end - q->name), t->text + q->name);
+            drop(t, q);
+        }
+        before = q;
+    }
+    if (first) edit(t, first->name, first->name, arena_format(&t->memory, "%s = { ", name));
+    if (!last) moved = arena_format(&t->memory, " %s = {", name);
+    last = last ? last : p;
+    edit(t, last->after, last->after, arena_format(&t->memory, "%s%s };", last->after > last->end ? "" : ";", moved));
+    return rename_to(t, p, "buffer");
+}
+
 static const struct spelling_rule {
     const char *paths; // separated by blanks
     bool (*apply)(struct old_text *, const struct old_piece *, const char *name);
@@ -226,6 +258,12 @@ static const struct spelling_rule {
     {"constants[].value", rename_to, "fill", "the 'value' of a constant is called 'fill' now"},
     {"reference.entry current.entry baselines[].entry", rename_to, "kernel",
      "the 'entry' of another kernel is called 'kernel' now, as in 'reference'"},
+    {"arguments[].tensor_map", enclose, "tma",
+     "a tensor map, 'tensor_map = \"A\"; box = ...', is written 'buffer = \"A\"; tma = { box = ...; }' now"},
+    {"arguments[].texture", enclose, "texture",
+     "a texture, 'texture = \"A\"; filter = ...', is written 'buffer = \"A\"; texture = { filter = ...; }' now"},
+    {"arguments[].surface", enclose, "surface",
+     "a surface, 'surface = \"A\"', is written 'buffer = \"A\"; surface = { }' now"},
     {"stages[].repeat stages[].repeat[]", loop, NULL,
      "'repeat' is written as in C now: \"STEP = 1; STEP < N; STEP = 2*STEP\""},
 };
@@ -249,7 +287,7 @@ static int count_lines(const char *text, size_t length)
 static int by_place(const void *a, const void *b)
 {
     const struct edit *x = a, *y = b;
-    return (x->from > y->from) - (x->from < y->from);
+    return x->from != y->from ? (x->from > y->from ? 1 : -1) : (x->to > y->to) - (x->to < y->to);
 }
 
 // With `keep_lines`, line breaks that an edit removes are added at the end of its line, so that other lines keep their

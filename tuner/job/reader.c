@@ -99,9 +99,11 @@ static bool is_explained(const struct reader *r, const struct mistake *m)
     bool follows = false;
     for (size_t i = 0; about && i < r->explained_count && !follows; i++) {
         const config_setting_t *group = setting(r->explained[i].group);
-        autofree char *quoted = text_format("'%s'", r->explained[i].name);
+        autofree char *alone = text_format("'%s'", r->explained[i].name),
+                      *inner = text_format(".%s'", r->explained[i].name);
         bool in_list = !config_setting_is_group(about) && config_setting_parent(group) == about;
-        follows = (group == about || group == config_setting_parent(about) || in_list) && strstr(m->text, quoted);
+        follows = (group == about || group == config_setting_parent(about) || in_list) &&
+                  (strstr(m->text, alone) || strstr(m->text, inner));
     }
     return follows;
 }
@@ -479,6 +481,14 @@ int node_line(const struct node *n)
 const char *node_name(const struct node *n)
 {
     return config_setting_name(setting(n));
+}
+
+char *node_full_name(const struct node *n)
+{
+    const config_setting_t *group = config_setting_parent(setting(n)), *around = config_setting_parent(group);
+    bool inner =
+        around && config_setting_is_group(around) && !config_setting_is_root(around) && !config_setting_name(around);
+    return text_format("%s%s%s", inner ? config_setting_name(group) : "", inner ? "." : "", node_name(n));
 }
 
 bool node_is_group(const struct node *n)

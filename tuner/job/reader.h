@@ -39,6 +39,8 @@ void reader_drop_consequences(struct reader *);
 
 int node_line(const struct node *);
 const char *node_name(const struct node *); // of a member of a group; NULL in lists
+// For messages: the name, in a group of a list's element with the group's name: "tma.box". malloc'ed.
+char *node_full_name(const struct node *);
 bool node_is_group(const struct node *);
 bool node_is_sequence(const struct node *); // an array [ ] or a list ( )
 bool node_is_string(const struct node *);

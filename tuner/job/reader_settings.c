@@ -94,8 +94,8 @@ static const struct node *find_member(struct reader *r, const struct node *group
     const struct node *n = node_member(group, job_setting_name(s));
     bool list = !kinds[s->kind].fits;
     if (!n || s->kind == KIND_WORD || (list ? node_is_sequence(n) : kinds[s->kind].fits(n))) return n;
-    reader_mistake(r, n, "'%s' must be %s", node_name(n),
-                   list ? "a list ( ... ) or an array [ ... ]" : kinds[s->kind].text);
+    autofree char *name = node_full_name(n);
+    reader_mistake(r, n, "'%s' must be %s", name, list ? "a list ( ... ) or an array [ ... ]" : kinds[s->kind].text);
     reader_explains(r, group, node_name(n));
     return NULL;
 }
@@ -114,11 +114,12 @@ int64_t reader_integer(struct reader *r, const struct node *group, const char *p
     int64_t fallback = s->fallback ? strtoll(s->fallback, NULL, 10) : 0, value = n ? node_integer(n) : fallback,
             low = (int64_t)s->low, high = isinf(s->high) ? INT64_MAX : (int64_t)s->high;
     if (!n || (value >= low && value <= high)) return value;
+    autofree char *name = node_full_name(n);
     if (isinf(s->high))
-        reader_mistake(r, n, "'%s' is %" PRId64 ", but must be at least %" PRId64, node_name(n), value, low);
+        reader_mistake(r, n, "'%s' is %" PRId64 ", but must be at least %" PRId64, name, value, low);
     else
-        reader_mistake(r, n, "'%s' is %" PRId64 ", but must be between %" PRId64 " and %" PRId64, node_name(n), value,
-                       low, high);
+        reader_mistake(r, n, "'%s' is %" PRId64 ", but must be between %" PRId64 " and %" PRId64, name, value, low,
+                       high);
     return fallback;
 }
 
@@ -128,7 +129,8 @@ double reader_number(struct reader *r, const struct node *group, const char *pat
     const struct node *n = find_member(r, group, path, &s);
     double fallback = s->fallback ? strtod(s->fallback, NULL) : 0, value = n ? node_real(n) : fallback;
     if (!n || (value >= s->low && value <= s->high)) return value;
-    reader_mistake(r, n, "'%s' is %g, but must be between %g and %g", node_name(n), value, s->low, s->high);
+    autofree char *name = node_full_name(n);
+    reader_mistake(r, n, "'%s' is %g, but must be between %g and %g", name, value, s->low, s->high);
     return fallback;
 }
 
@@ -155,10 +157,10 @@ int reader_word(struct reader *r, const struct node *group, const char *path)
     const char *word = n && node_is_string(n) ? node_string(n) : NULL;
     int fallback = s->fallback ? word_find(s->words, s->fallback) : 0, found = n ? word_find(s->words, word) : fallback;
     if (found >= 0) return found;
-    autofree char *list = text_join(s->words, "\", \"");
+    autofree char *list = text_join(s->words, "\", \""), *name = node_full_name(n);
     const char *nearest = word ? setting_foreign_word(word) : NULL;
     if (word && word_find(s->words, nearest) < 0) nearest = text_nearest(word, s->words);
-    reader_mistake(r, n, "'%s' must be one of \"%s\"%s%s%s", node_name(n), list, nearest ? "; did you mean \"" : "",
+    reader_mistake(r, n, "'%s' must be one of \"%s\"%s%s%s", name, list, nearest ? "; did you mean \"" : "",
                    nearest ? nearest : "", nearest ? "\"?" : "");
     reader_explains(r, group, node_name(n));
     return fallback;

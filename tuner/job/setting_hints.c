@@ -44,6 +44,13 @@ static const struct setting_hint removed[] = {
     {"search", "'strategy' belongs outside of groups"},
     {"counters", "'metrics' belongs outside of groups"},
     {"arguments[].restore", "direction \"restored\" is an input that the kernel may change"},
+    {"arguments[].tensor_map", "it is the 'buffer' now, and 'tma' describes the map"},
+    {"arguments[].box arguments[].view arguments[].strides arguments[].swizzle arguments[].promotion "
+     "arguments[].out_of_bounds arguments[].convert",
+     "it belongs in 'tma' now"},
+    {"arguments[].memory arguments[].channels arguments[].filter arguments[].address arguments[].normalized "
+     "arguments[].read",
+     "it belongs in 'texture' or 'surface' now"},
     {"arguments[].interleave", "describe the interleaved dimensions with 'view'"},
     {NULL, NULL},
 };
@@ -71,7 +78,7 @@ static const struct setting_hint foreign[] = {
     {"smem_args shared_memory", "dynamic shared memory is 'shared' in 'launch' here, an expression in bytes"},
     {"cmem_args", "it is 'constants' here, a list of { name = \"coef\"; type = \"f32\"; shape = [ 16 ]; }"},
     {"texmem_args",
-     "a texture is an argument here: { texture = \"image\"; type = \"f32\"; shape = [ \"H\", \"W\" ]; }"},
+     "a texture is an argument here: { buffer = \"image\"; type = \"f32\"; shape = [ \"H\", \"W\" ]; texture = { }; }"},
     {"answer", "it is 'reference' here, which names an operation, a kernel, a library's function, a command or files"},
     {"verify", "it is 'reference' here, and its bounds are in 'verification'"},
     {"atol", "it is 'absolute' in 'verification' here"},

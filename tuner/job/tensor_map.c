@@ -9,11 +9,11 @@
 static size_t load_list(struct reader *r, struct job *job, const struct node *n, const char *name,
                         struct expr *out[TENSOR_MAP_RANK_MAX])
 {
-    autofree char *path = text_format("arguments[].%s", name);
+    autofree char *path = text_format("arguments[].tma.%s", name);
     const struct node *list = reader_member(r, n, path);
     size_t count = list ? node_count(list) : 0;
     if (count > TENSOR_MAP_RANK_MAX) {
-        reader_mistake(r, list, "'%s' has %zu dimensions; a tensor map has one to %d", name, count,
+        reader_mistake(r, list, "'tma.%s' has %zu dimensions; a tensor map has one to %d", name, count,
                        TENSOR_MAP_RANK_MAX);
         count = TENSOR_MAP_RANK_MAX;
     }
@@ -29,30 +29,31 @@ struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const stru
     size_t view = load_list(r, job, n, "view", map->view), strides = load_list(r, job, n, "strides", map->stride);
     map->swizzle = reader_expression(r, node_member(n, "swizzle"), job);
     map->promotion = reader_expression(r, node_member(n, "promotion"), job);
-    map->nan = reader_word(r, n, "arguments[].out_of_bounds") == NANS;
+    map->nan = reader_word(r, n, "arguments[].tma.out_of_bounds") == NANS;
     if (!map->rank) {
-        reader_mistake(r, n, "tensor map '%s' needs 'box', e.g. [\"BLOCK_M\", \"BLOCK_K\"]", buffer->name);
+        reader_mistake(r, n, "tensor map '%s' needs 'tma.box', e.g. [\"BLOCK_M\", \"BLOCK_K\"]", buffer->name);
     } else if (view && view != map->rank) {
-        reader_mistake(r, node_member(n, "view"), "'view' of tensor map '%s' has %zu dimensions, 'box' has %zu",
+        reader_mistake(r, node_member(n, "view"), "'tma.view' of '%s' has %zu dimensions, 'tma.box' has %zu",
                        buffer->name, view, map->rank);
     } else if (!view && map->rank != (buffer->rows ? 2 : 1)) {
         reader_mistake(
             r, node_member(n, "box"),
-            "'box' of tensor map '%s' has %zu dimensions, but the buffer is a %s; add 'view' to change its shape",
+            "'tma.box' of '%s' has %zu dimensions, but the buffer is a %s; add 'tma.view' to change its shape",
             buffer->name, map->rank, buffer->rows ? "matrix (all dimensions but the last count as rows)" : "vector");
     } else if (strides && strides + 1 != map->rank) {
         reader_mistake(r, node_member(n, "strides"),
-                       "'strides' of tensor map '%s' must have one number fewer than 'box', %zu: the last dimension "
+                       "'tma.strides' of '%s' must have one number fewer than 'tma.box', %zu: the last dimension "
                        "is contiguous",
                        buffer->name, map->rank - 1);
     }
-    map->tf32 = reader_word(r, n, "arguments[].convert") == TF32;
+    map->tf32 = reader_word(r, n, "arguments[].tma.convert") == TF32;
     if (map->tf32 && buffer->type != ELEMENT_F32)
-        reader_mistake(r, node_member(n, "convert"), "convert \"tf32\" of '%s' needs type f32, but it is %s",
+        reader_mistake(r, node_member(n, "convert"), "tma.convert \"tf32\" of '%s' needs type f32, but it is %s",
                        buffer->name, element_name(buffer->type));
     if (map->nan && (!element_is_float(buffer->type) || element_size(buffer->type) == 1)) // TMA has no FP8 types
         reader_mistake(r, node_member(n, "out_of_bounds"),
-                       "out_of_bounds \"nan\" of '%s' needs a floating-point type of 16 bits or more", buffer->name);
+                       "tma.out_of_bounds \"nan\" of '%s' needs a floating-point type of 16 bits or more",
+                       buffer->name);
     return map;
 }
 
