@@ -118,7 +118,7 @@ static void put_document(struct candidate_source *c, int64_t trial, const char *
     json_decref(document);
 }
 
-// Stores both documents for `report`, except for a baseline, which is not a trial.
+// Stores both documents for `report`, unless the candidate is a baseline: a baseline is not a trial.
 static void keep(struct profiling *p, const struct candidate_spec *spec, json_t *profile, json_t *findings)
 {
     int64_t trial = spec->baseline ? 0 : owner_of(&p->source, p->single, profile);
