@@ -118,7 +118,7 @@ struct job {
     struct {
         enum objective objective;
         enum minimize minimize;     // by the final
-        double regret;              // objective "each": the fraction by which a chosen kernel may be slower than the best
+        double regret;              // objective "each": the fraction by which a kernel may be slower than the best
         double budget_time;         // s; 0: none
         int64_t budget_evaluations; // 0: none
         struct stop_rules stop;     // other reasons to stop
