@@ -52,7 +52,7 @@ static struct server {
     struct client *clients[CLIENTS_MOST];
     struct asked queue[WAITING_MOST];
     struct judging_process spare, busy;
-    struct asked asked; // the busy process's request; without a client: it has been answered
+    struct asked asked; // the busy process's request; its client is NULL once it has been answered
     double deadline;
 } server;
 

@@ -201,8 +201,8 @@ int job_parameter(const struct job *, const char *name); // the number of the pa
 int job_problem_values(const struct job *, const uint16_t *config, size_t problem, int64_t *values, struct error *);
 
 // These go through the runs of a stage: job_first_run, then job_next_run. Both functions set the names of the stage's
-// loops in `values`, which must hold a problem's values. They return 1, 0 after the last run, or -1 with a message (an
-// expression fails, or the loops do not end). (job_repeat.c)
+// loops in `values`, which must hold a problem's values. They return 1 for a run, 0 after the last run, or -1 with a
+// message (an expression fails, or the loops do not end). (job_repeat.c)
 int job_first_run(const struct stage *, int64_t *values, struct error *);
 int job_next_run(const struct stage *, int64_t *values, struct error *);
 // The number of runs: 0 if `when` leaves the stage out. -1 with a message.

@@ -19,7 +19,7 @@ struct reader {
     int lines;                      // number of lines in the text so far
     size_t origin_count;
     struct origin {
-        int line;   // from this line of the text on, its lines come from `file`, starting at line `own`
+        int line;   // from this line on, the text's lines come from `file`, starting at line `own`
         char *file; // path of an included file; NULL: the job file
         int own;
     } * origins;
