@@ -34,7 +34,7 @@ struct check {
     struct mistakes mistakes, doubts;
 };
 
-// Scans the sources. Call check_release in any case.
+// Scans the sources. The caller must call check_release afterwards.
 void check_open(struct check *, const struct job *, const struct device_limits *, const char *arch);
 void check_release(struct check *);
 
@@ -54,7 +54,7 @@ struct location check_stage_location(const struct job *, size_t stage, const cha
 // Checks the kernels and their arguments for one configuration and unit. If `config` is NULL, checks the reference's
 // kernel. (check_arguments.c)
 void check_arguments(struct check *, const uint16_t *config, size_t unit, const struct signatures *);
-// Compares the job's constants with the source's variables. If `config` is NULL, the reference's source is meant.
+// Compares the job's constants with the source's variables; if `config` is NULL, with those of the reference's source.
 // (check_bindings.c)
 void check_constants(struct check *, const uint16_t *config, const struct signatures *);
 // Checks textures and surfaces against the limits of devices. (check_bindings.c)
@@ -75,11 +75,11 @@ void check_files(struct check *);
 void check_launches(struct check *);
 
 // Explanations of a compiler's log (compile_hints.c).
-// Why a compiler that accepts sources for nvcc may refuse this source, according to its log. Static string; NULL:
-// unknown.
+// Explains, from a compiler's log, why that compiler may refuse a source that was written for nvcc. Static string;
+// NULL: unknown.
 const char *compile_hint(const char *log);
-// All lines of the first error in a log, indented, with the source's path and line, and then how many more errors there
-// are. malloc'ed.
+// All lines of the first error in a log, indented, with the source's path and line, followed by the number of further
+// errors. malloc'ed.
 char *compile_first_error(const char *log, const char *source);
 // The first line that names an error, or the log's first line. malloc'ed.
 char *compile_first_line(const char *log);

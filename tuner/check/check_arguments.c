@@ -90,8 +90,8 @@ static void check_struct(const struct given_argument *g, const struct argument *
             p->vector->name);
 }
 
-// Whether a kernel can reasonably access elements of this type through such a pointer: as bytes, as the bits of
-// integers, or several at once.
+// Whether a kernel can reasonably access elements of this type through such a pointer. The pointer may also point to
+// bytes, or to integers or vectors that hold one or several elements.
 static bool pointee_fits(const struct kernel_parameter *p, enum element element)
 {
     const struct kernel_type *type = p->type;

@@ -32,8 +32,8 @@ bool check_launch_reads(const struct job *job, int slot)
     return false;
 }
 
-// Whether a derived name or a constraint uses the parameter. Constraints are part of the space, so their text is
-// searched.
+// Whether a derived name or a constraint uses the parameter. The space exposes constraints only as text, so the text is
+// searched for the name.
 static bool mentioned(const struct job *job, const char *name, int slot)
 {
     bool found = false;

@@ -233,7 +233,7 @@ int signatures_ask(struct signatures *all, struct worker *w, json_t *request, co
     json_object_set_new(request, "arch", json_sprintf("compute%s", digits ? digits : "_90a"));
     json_object_set_new(request, "cache", json_string(folder));
     char *ptx = compile(w, request, write_text(entries, SIZE_MAX), seconds, &log, err);
-    bool each = !ptx && log; // they do not compile together: try only the source, then each entry
+    bool each = !ptx && log; // the entries do not compile together: try only the source, then each one
     if (each) {
         free(log);
         log = NULL;

@@ -11,7 +11,7 @@
 
 struct candidate_source {
     const char *job_path, *store_path;
-    struct session session; // .store: NULL if there is none, which is an error only if the user named one
+    struct session session; // .store: NULL if there is none; a missing store is an error only if the user named it
     char *best;             // configuration of the newest final's winner, otherwise of the search's best trial, or NULL
     int64_t best_trial;
     bool reported; // a message said that the store cannot be written

@@ -129,7 +129,7 @@ static void note_code(struct check_samples *s, size_t sample, const json_t *answ
     struct elf_file elf;
     Elf64_Shdr section;
     bool good = !elf_open(&elf, bytes, size);
-    // Names are left out, because the name of a template's instance contains its values.
+    // Names are not hashed, because the name of a template's instance contains the template's arguments.
     for (size_t i = 0; good && elf_section(&elf, i, &section); i++) {
         const char *name = elf_code_name(&elf, &section);
         if (!name || of_another(name, bytes, size, json_object_get(answer, "entries"))) continue;

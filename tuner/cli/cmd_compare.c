@@ -27,7 +27,7 @@ static int read_work(struct comparison *c)
     return 0;
 }
 
-// Mentions a final without a winner that is newer than the final shown.
+// Prints a note if there is a newer final than the one shown, but without a winner.
 static void mention_open_final(struct comparison *c, double decided)
 {
     double when = 0;

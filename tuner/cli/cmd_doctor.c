@@ -54,7 +54,8 @@ static void print_findings(const json_t *all)
     }
 }
 
-// The answers of all GPUs to "hello", with their "index". Empty, after a message, if the first GPU cannot be used.
+// The answers of all GPUs to "hello", each with the GPU's "index". The list is empty, and *err is set, if the first GPU
+// cannot be used.
 static json_t *find_devices(struct error *err)
 {
     json_t *devices = json_array();

@@ -166,8 +166,8 @@ static int check_same_task(const struct job *base, const struct job *job)
                                        "raced on the same data");
 }
 
-// Compiles the configuration `text`. If it is NULL, compiles the job's current configuration; if the job has none, the
-// best known configuration; and if none is known, the first one in the space.
+// Compiles the configuration `text` or, if it is NULL, the first of these that exists: the job's current configuration,
+// the best known configuration, the first configuration in the space.
 static int compile(struct candidate_source *source, struct single_run *single, const char *text, const char *which,
                    struct single_run_candidate *candidate)
 {

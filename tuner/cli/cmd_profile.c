@@ -118,7 +118,7 @@ static void put_document(struct candidate_source *c, int64_t trial, const char *
     json_decref(document);
 }
 
-// Stores both documents for `report`, except for a baseline, which is not a trial.
+// Stores both documents for `report`, unless the candidate is a baseline: a baseline is not a trial.
 static void keep(struct profiling *p, const struct candidate_spec *spec, json_t *profile, json_t *findings)
 {
     int64_t trial = spec->baseline ? 0 : owner_of(&p->source, p->single, profile);
@@ -127,8 +127,8 @@ static void keep(struct profiling *p, const struct candidate_spec *spec, json_t 
                  json_pack("{s:O, s:O}", "problem", json_object_get(profile, "problem"), "findings", findings));
 }
 
-// Adds facts that are not in the document because tables compute them while printing: source lines and the position
-// under the roofline.
+// Adds facts that are not in the document because they are computed while tables are printed: source lines and the
+// position under the roofline.
 static void complete(const struct profiling *p, json_t *profile)
 {
     if (!profile) return;

@@ -361,7 +361,7 @@ static int tune_all(double time)
 // Tunes every job. Each job begins with the winners found so far for the other jobs, nearest in the list first. --time
 // is the total for all jobs (by default the sum of their own budgets), part of which is reserved for the finals. Half
 // of the rest is shared equally; after that, each slice goes to the job whose last slice gained the most per second.
-// After the finals a table is printed on stdout, or the event "jobs". After all jobs have run, returns the first exit
+// After the finals, a table or the event "jobs" is printed on stdout. After all jobs have run, returns the first exit
 // status other than 0. After an interruption, returns at once with the status of the interruption.
 static int tune_jobs(void)
 {

@@ -19,7 +19,7 @@ static inline bool is_baseline(const struct final_entry *entry)
     return !entry->trial;
 }
 
-// How many of a candidate's launches were verified, in its trial and in the final.
+// The number of a candidate's launches that were verified, in its trial and in the final together.
 int64_t compare_judged(const struct comparison *, const struct final_entry *);
 // Prints everything about one comparison, for people.
 void compare_print(const struct comparison *);

@@ -5,7 +5,7 @@
 #include "tuner/cli/options.h"
 
 struct draft_request {
-    const char *path, *kernel;            // path of the source; NULL: its only kernel
+    const char *path, *kernel;            // path: of the source; kernel NULL: the source's only kernel
     bool force;                           // replaces an existing job file
     bool assumes;                         // nothing is left blank
     struct option_list sizes, parameters; // "n=4096"

@@ -15,7 +15,7 @@
 struct job_set {
     // Set from the command line.
     struct option_list named;
-    const char *store, *device; // NULL: the job's own store; the newest device, or all
+    const char *store, *device; // NULL: the job's own store, and the newest device or all devices
     // Set by the command: users may name stores instead of jobs, and a folder without jobs stands for the stores in it.
     bool stores;
     // Set by job_set_open.

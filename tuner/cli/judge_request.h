@@ -22,6 +22,6 @@ struct judge_request {
     double time; // s, limit for the verdict
 };
 
-// Unknown members are mistakes, and so are files that are outside the current folder once links are resolved. -1 with a
-// message; even then `id` is set if the request has one.
+// Reads a request. Unknown members are mistakes, and so are paths that lead outside the current folder, by links or
+// otherwise. -1 with a message; even then, `id` is set if the request has an id.
 int judge_request_read(const json_t *message, struct judge_request *, struct arena *, struct error *);

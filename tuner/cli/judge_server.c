@@ -52,7 +52,7 @@ static struct server {
     struct client *clients[CLIENTS_MOST];
     struct asked queue[WAITING_MOST];
     struct judging_process spare, busy;
-    struct asked asked; // the busy process's request; without a client: it has been answered
+    struct asked asked; // the busy process's request; its client is NULL once it has been answered
     double deadline;
 } server;
 
@@ -188,7 +188,7 @@ static void client_serve(struct server *s, struct client *c, const struct pollfd
     c->gone |= (at[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
     if (at[0].revents && !byte_queue_read(&c->input, c->from, LINE_MOST)) {
         c->ended = true;
-        byte_queue_add(&c->input, "\n", 1); // if the last line does not end with one
+        byte_queue_add(&c->input, "\n", 1); // the last line may lack its newline
     }
     take_lines(s, c);
     c->gone |= !byte_queue_write(&c->output, c->to);

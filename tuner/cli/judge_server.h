@@ -5,9 +5,9 @@
 // therefore its own CUDA context. One request is judged at a time, while a spare process waits with its workers
 // started. The spare is started when a request begins, so that it is ready before that request's kernel is timed.
 //
-// Everything is bounded: the number of clients, the number of waiting requests (at the limit no more are read), the
-// length of lines, the unread answers, and the time for a request. A process that exceeds its time, or whose client has
-// disconnected, is killed with all processes that it started.
+// Everything is bounded: the number of clients, the number of waiting requests (at the limit, no further requests are
+// read), the length of lines, the unread answers, and the time for a request. A process that exceeds its time, or whose
+// client has disconnected, is killed with all processes that it started.
 #pragma once
 
 // If `socket` is NULL or "-", serves standard input until it ends. `cache` may be NULL. Prints its own messages.

@@ -20,7 +20,7 @@ struct manual_example {
     const char *lines;   // shell commands
 };
 
-// Each ends with NULL.
+// Each table ends with an entry of NULLs.
 extern const char manual_overview[]; // the overview's description
 extern const struct manual_fact manual_statuses[], manual_environment[], manual_files[];
 extern const struct manual_example manual_examples[];

@@ -32,8 +32,8 @@ struct session {
 // Prints "sweetspot: <message>" on stderr and returns `status`.
 int session_complain(int status, const struct error *);
 
-// The path of a job file or a folder of job files. It is the given path, or, if nothing exists there and it begins with
-// "configs/", the path of the file or folder that came with the program. malloc'ed.
+// The path of a job file or a folder of job files: usually the given path. If nothing exists there and the given path
+// begins with "configs/", the path of the file or folder that came with the program. malloc'ed.
 char *session_job_path(const char *path);
 
 // Prints mistakes, or less serious findings, each preceded by `kind` ("warning: "). `path` is the path of the job file.

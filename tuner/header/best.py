@@ -250,7 +250,7 @@ def _look(driver, arrays, stream, kept):
             tensors = True
             continue
         interface = getattr(array, "__cuda_array_interface__", None)
-        if interface is None or (interface["version"] < 3 and hasattr(array, "__dlpack__")):  # 2: without streams
+        if interface is None or (interface["version"] < 3 and hasattr(array, "__dlpack__")):  # version 2 has no streams
             layout, address = _unpacked(array, stream, kept)
         else:
             address, read_only = interface["data"]
@@ -311,7 +311,7 @@ def _record(arrays, handle, device):
 
 def _torch_type(name):
     word = _ELEMENTS[name][3]
-    return getattr(torch, word, None) or getattr(torch, word.lstrip("u"))  # as wide, where torch is too old
+    return getattr(torch, word, None) or getattr(torch, word.lstrip("u"))  # signed, if torch is too old
 
 
 def _empty(like, buffer, shape, strides):
@@ -638,7 +638,7 @@ class _Prepared:
         self.ready, self.home, self.arrays, self.kept, self.fixed = ready, home, arrays, kept, fixed
         self.outputs, self.device = ready.plan.results(arrays), ready.plan.device
         self.torch = any(isinstance(one, _TENSOR) for one in arrays)
-        self.own = _torch_stream(self.device) if self.torch else None  # which torch's allocator knows
+        self.own = _torch_stream(self.device) if self.torch else None  # the stream known to torch's allocator
         self.source = None if self.torch else next((one for one in arrays if getattr(
             one, "__cuda_array_interface__", {}).get("stream") is not None), None)
 

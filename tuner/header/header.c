@@ -77,7 +77,7 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
         const json_t *old = json_array_get(sections, i);
         if (json_get_bool(old, "python", false) != json_get_bool(section, "python", false))
             return error_set(err, "a C header and a Python file cannot be merged");
-        // An old fallback was verified with an older version of the source.
+        // An old fallback is removed too, because it was verified with an older version of the source.
         if (!strcmp(json_get_string(old, "device", ""), device) || header_is_fallback(old)) {
             json_array_remove(sections, i);
             continue;

@@ -1,7 +1,7 @@
 // The C header that a job produces: out/include/<job>_best.h, one section per device (header_section.h).
 //
 // It includes nothing and compiles without warnings as C99, C++11 and CUDA (nvcc, NVRTC). The section of each device is
-// also written as a comment of one line, so that a header can be read back and another device merged in.
+// also written as a comment of one line, so that a header can be read back and merged with other devices' sections.
 #pragma once
 
 #include "tuner/base/error.h"
@@ -17,8 +17,8 @@ json_t *header_read(const char *path, struct error *);
 // problem sizes, or are from a Python file.
 int header_merge(json_t *sections, const json_t *fresh, struct error *);
 
-// The result of header_write if a parameter's macro would collide with one of the header's own, so that the job must be
-// changed.
+// The result of header_write if a parameter's macro would have the name of one of the header's own macros. The job must
+// then be changed.
 enum { HEADER_COLLISION = -2 };
 
 // Writes the header with these sections (at least one; the first is for the default device) to `path`, as

@@ -2,8 +2,8 @@
 //
 //    "options":["-use_fast_math",..],"includes":1,"alignment":16,
 //    "conditions":["size_M % 8 == 0",..]                         on sizes, as C; missing if there are none
-//    "supported":[{"least":1,"most":4096,"multiple":8},..]     by size, from the verified problems; missing: none
-//                                                               verified
+//    "supported":[{"least":1,"most":4096,"multiple":8},..]     for each size, from the verified problems;
+//                                                               missing if no problem was verified
 //    "buffers":[{"name":"A","type":"f32","direction":"in","bytes":"C","before":"anything"}]
 //    stages: "arguments":[{"kind":"buffer"|"map"|"texture"|"surface","name":"A","type":"f32","direction":"in"},
 //                         {"kind":"scalar","name":"lda","type":"i32","value":"C","from":"K"},

@@ -30,14 +30,14 @@ int binary_list_take(struct binary_list *, json_t *section, struct store *, int6
 const struct embedded_binary *binary_list_of(const struct binary_list *, const json_t *section);
 
 // Adds the binaries of an existing file, if there is one. The parser reads `size` bytes from the text that begins with
-// the mark of a binary. -1 with a message if the file is not of this kind.
+// the mark of a binary. -1 with a message if the file is not a file of binaries.
 typedef unsigned char *binary_parser(const char *text, size_t size);
 int binary_list_read(struct binary_list *, const char *path, binary_parser *, struct error *);
 void header_put_binary_mark(FILE *, const struct embedded_binary *);
 
 // Writes the binaries of all sections as arrays, with their texts for sweetspot_runtime.c, and writes
 // sweetspot_runtime.c next to them. Writes nothing if no section has a binary. Binaries that are not in the list are
-// added to it from the existing file. -1 with a message, also if the existing file is not of this kind.
+// added to it from the existing file. -1 with a message, also if the existing file is not a file of binaries.
 int header_embed_write(const char *header, const json_t *sections, struct binary_list *, struct error *);
 
 // Writes the sections' kernels into a *.sweetspot file for sweetspot_runtime.c. -1 with a message.

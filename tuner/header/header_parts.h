@@ -10,9 +10,9 @@ int header_render(FILE *, void *sections, struct error *);
 // Writes a section's line, which also fits in a raw string of Python.
 void header_put_section(FILE *, const json_t *section);
 
-// header_source.c: what a user needs to compile the template. In the opening comment: the arguments of each stage in
-// order, variables and objects, and what a caller must do. As macros of a section: entries, options, arguments. After
-// the parameters with the template's own names: a warning if the compiler's architecture is different.
+// header_source.c writes what a user needs to compile the template. The opening comment lists the arguments of each
+// stage in order, variables and objects, and what a caller must do. A section's macros give entries, options and
+// arguments. After the parameters with the template's own names comes a warning if the compiler's architecture differs.
 void header_comment_arguments(struct renderer *, const json_t *section);
 void header_comment_bindings(struct renderer *, const json_t *section);
 void header_comment_contract(struct renderer *, const json_t *section);
@@ -60,8 +60,8 @@ bool header_only_bits(int element);
 void header_call(struct renderer *);
 bool header_is_plain(const struct renderer *); // whether header_call writes a function
 
-// header_provenance.c: what was measured and verified, as a comment and as macros. In the opening comment: advice to
-// use the binary if nvcc's build of the template is slower or fails.
+// header_provenance.c writes what was measured and verified, as a comment and as macros. The opening comment advises
+// users to take the binary if nvcc's build of the template is slower or fails.
 void header_provenance(struct renderer *);
 void header_advise(struct renderer *, const json_t *section);
 

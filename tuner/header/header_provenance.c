@@ -167,7 +167,7 @@ static void comment_section(struct renderer *r, const json_t *section)
     if (!header_is_fallback(section)) comment_stages(r, section);
 }
 
-// Writes the macros about nvcc's build; none if nvcc's version is unknown.
+// Writes the macros about nvcc's build. Writes no macros if nvcc's version is unknown.
 static void put_nvcc(struct renderer *r, const json_t *section)
 {
     const json_t *nvcc = json_object_get(section, "nvcc"), *problems = json_object_get(nvcc, "problems");

@@ -128,8 +128,9 @@ static json_t *energy_text(const struct final_entry *entry, size_t problem)
     return energy && energy->joules.value > 0 ? json_string(show_energy(energy, TEXT_ROOM)) : NULL;
 }
 
-// The largest regret: by how much the chosen kernels are slower than the fastest known kernel, on the problems for
-// which they were chosen, and on the problems that were held back (`held` is their number).
+// The largest regret, which is the slowdown of the chosen kernel relative to the fastest known one: "tuned" on the
+// problems for which kernels were chosen, "held_back" on the problems that were held back. "held" is the number of the
+// latter.
 static json_t *largest_regret(const struct job *job, const struct final *final)
 {
     double worst[2] = {0};

@@ -16,7 +16,7 @@
 //    "seconds":2.8e-3,"problems":[{"name":"M=..","sizes":[4096,..],"time":[median,low,high],
 //                "energy":"1.153 J at .."}],            only if it was measured
 //    "ratios":[{"name":"cublas","ratio":[0.96,0.95,0.97]}],"error":0.02,"launches_judged":1204,"verified":["M=..",..],
-//    "no_fallback":"X=1: why it is left out",       only if the job names one
+//    "no_fallback":"X=1: why it is left out",       only if the job has a fallback
 //    "shipped":"compiled here by ..",               only for a winner that comes with the job
 //    "sanitizers":"compute-sanitizer .. clean",     only if they ran
 //    "nvcc":{..}}                                   as in builds_summary.h, if nvcc's build was raced
@@ -59,27 +59,27 @@ void header_section_ship(json_t *section, int64_t rounds, const char *compiler, 
 // Notes in a header's first section why the job's fallback is left out.
 void header_section_lacks(json_t *section, const char *config, const char *why);
 
-// The index of the object with this name in a list, or the list's length if there is none; and the object itself, or
-// NULL.
+// header_index returns the index of the object with this name in a list, or the list's length if there is none.
+// header_find returns the object itself, or NULL.
 size_t header_index(const json_t *list, const char *name);
 const json_t *header_find(const json_t *list, const char *name);
 // A section's stage with this name, or NULL.
 const json_t *header_find_stage(const json_t *section, const char *name);
 
-// From a section: its architecture (90 for "sm_90a", 0 if unknown), and the number of its stages.
+// These return a section's architecture (90 for "sm_90a", 0 if unknown), and the number of its stages.
 int header_compute(const json_t *section);
 size_t header_stage_count(const json_t *section);
 // The names of a stage's loops in all sections, as an object. NULL if no section repeats it. New reference.
 json_t *header_loops(const json_t *sections, const char *stage);
 
-// For all sections of a header: the number of devices, without the fallback; whether any device has several kernels;
-// the first section for the device of a section.
+// These search all sections of a header. They return the number of devices, without the fallback; whether any device
+// has several kernels; and the number of the first section for the same device as `section`.
 size_t header_devices(const json_t *sections);
 bool header_several_kernels(const json_t *sections);
 size_t header_first_of_device(const json_t *sections, size_t section);
 // Whether any section has a binary.
 bool header_embeds(const json_t *sections);
 
-// Whether a section is the fallback's, and the number of the fallback's section among all of them, or -1.
+// Whether a section is the fallback's; and the number of the fallback's section among all sections, or -1.
 bool header_is_fallback(const json_t *section);
 int header_fallback_of(const json_t *sections);

@@ -40,7 +40,7 @@ char *header_literal(const char *text);
 //   name_sizes              name_given_sizes without the first comma
 //   name_unused_sizes       "(void)size_M;" and so on, one per line
 //   name_timed_sizes        the sizes of times[i]
-//   name_fallback_section   its number, or -1
+//   name_fallback_section   the number of the fallback's section, or -1
 //   FN(x), FN_FUNCTION, FN_INTEGER (search/space/fn.h)   name_fn_x, NAME_FUNCTION, long long
 // header_put_template writes one of the program's texts from its first empty line on, followed by an empty line.
 // header_put writes a template that is a printf format. Its arguments are written as they are.

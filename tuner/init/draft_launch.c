@@ -143,7 +143,7 @@ static bool has_name(const char *const texts[3], const char *name)
     return found;
 }
 
-// A dependency that the numbers in a launch may hide: they may depend on parameters, or the grid may depend on sizes.
+// Names a dependency that a launch's plain numbers may hide: on parameters or, for the numbers of the grid, on sizes.
 // NULL if there is none.
 static const char *hidden(const struct job_draft *d)
 {

@@ -9,7 +9,7 @@
 #define CURRENT_KERNEL "current" // the name of the current kernel among the baselines
 
 // The functions of a library. FUNCTION_RESULT computes the outputs of a reference, or enqueues the work of a baseline.
-// A baseline's INIT is called before that, untimed. A reference's GENERATE makes inputs, and its VERIFY judges outputs.
+// A baseline's INIT is called first, untimed. A reference's GENERATE makes inputs, and its VERIFY judges outputs.
 enum implementation_function {
     FUNCTION_RESULT,
     FUNCTION_GENERATE,
@@ -29,7 +29,7 @@ struct implementation {
     const char *operation;                 // kernels/ name
     const char *by;                        // "cublas" or "cpu"
     // Roles of the operation that have another name in this job, or that are the constant `value` (then `name` is
-    // NULL). If the implementation consists of files: the outputs and the paths of their files.
+    // NULL). If the implementation consists of files, the list has the outputs and the paths of their files instead.
     size_t binding_count;
     struct binding {
         const char *role, *name;

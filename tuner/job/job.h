@@ -118,7 +118,7 @@ struct job {
     struct {
         enum objective objective;
         enum minimize minimize;     // by the final
-        double regret;              // objective "each": by what fraction the chosen kernel may be slower than the best
+        double regret;              // objective "each": the fraction by which a kernel may be slower than the best
         double budget_time;         // s; 0: none
         int64_t budget_evaluations; // 0: none
         struct stop_rules stop;     // other reasons to stop
@@ -180,12 +180,13 @@ struct location job_location(const struct job *, const char *format, ...) __attr
 int job_build_space(struct job *, const struct device_limits *, struct error *);
 
 bool job_is_fallback(const struct job *, const uint16_t *config);
-// The most dynamic shared memory that a stage of the fallback needs, and for which problem. -1 with a message.
+// The most dynamic shared memory that a stage of the fallback needs for a problem, and this problem. -1 with a message.
 int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t *problem, struct error *);
 
 // The kernel in current use, one of the baselines, or NULL.
 const struct implementation *job_current(const struct job *);
-// All implementations whose results must be correct: the reference (number 0), then the baselines. NULL after the last.
+// Implementation `number` of those whose results must be correct: 0 is the reference, followed by the baselines. NULL
+// after the last one.
 const struct implementation *job_implementation(const struct job *, size_t number);
 // The stage of a kernel, a binary or a library function. Without arguments of its own, it gets those of the job's only
 // stage. The arguments are borrowed.
@@ -200,13 +201,13 @@ int job_parameter(const struct job *, const char *name); // the number of the pa
 int job_problem_values(const struct job *, const uint16_t *config, size_t problem, int64_t *values, struct error *);
 
 // These go through the runs of a stage: job_first_run, then job_next_run. Both functions set the names of the stage's
-// loops in `values`, which must hold a problem's values. They return 1, 0 after the last run, or -1 with a message (an
-// expression fails, or the loops do not end). (job_repeat.c)
+// loops in `values`, which must hold a problem's values. They return 1 for a run, 0 after the last run, or -1 with a
+// message (an expression fails, or the loops do not end). (job_repeat.c)
 int job_first_run(const struct stage *, int64_t *values, struct error *);
 int job_next_run(const struct stage *, int64_t *values, struct error *);
 // The number of runs: 0 if `when` leaves the stage out. -1 with a message.
 int64_t job_count_runs(const struct stage *, int64_t *values, struct error *);
-// These compute which buffer each name refers to. After each run of a stage, the names in each of its pairs are
+// These compute which buffer each name refers to. After each run of a stage, the names in each pair of its `swap` are
 // exchanged. At the end of the candidate, every name refers to its own buffer again, so that outputs are where the job
 // declares them. job_first_names sets `names` (job->buffer_count entries) to the buffers before the first stage. -1
 // with a message, also if a buffer that holds data at the beginning would start under another name.

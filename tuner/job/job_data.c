@@ -95,7 +95,7 @@ static void load_word(struct reader *r, struct job *job, const struct node *argu
     }
 }
 
-// Whether a value is exact as a double, because fills are doubles.
+// Whether a double can represent the value exactly. Fills are stored as doubles.
 static bool is_exact(int64_t value)
 {
     return (double)value < 0x1p63 && (int64_t)(double)value == value;

@@ -122,7 +122,7 @@ void load_launch(struct reader *r, struct job *job, const struct node *owner, st
         reader_mistake(r, overlap, "the first launch cannot overlap: no launch comes before it");
 }
 
-// Reads a stage except for `when`, its loops and its pairs.
+// Reads a stage except for `when`, `repeat`, `swap` and `timed`.
 static void load_stage_parts(struct reader *r, struct job *job, const struct node *root, const struct node *n,
                              struct stage *stage)
 {

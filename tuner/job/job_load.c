@@ -293,7 +293,7 @@ static void load_supported(struct reader *r, struct job *job, const struct node 
     }
 }
 
-// Reads which other values of inputs are tried: those that the job names or, if it names none, the operation's.
+// Reads the other values that inputs get: those that the job names or, if it names no values, the operation's.
 static void load_values(struct reader *r, struct job *job, const struct node *verification)
 {
     const struct operation *op = job_operation(job);

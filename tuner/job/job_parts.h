@@ -3,9 +3,9 @@
 
 #include "tuner/job/reader.h"
 
-// Memory that belongs to the job. job_new: zeroed memory for `count` elements. job_room: a list of `count` elements
-// with room for one more. job_copy and job_keep: a copy of a string (NULL gives NULL); job_keep frees the original.
-// job_parse: an expression, or NULL with a message.
+// These return memory that belongs to the job. job_new returns zeroed memory for `count` elements, and job_room a list
+// of `count` elements with room for one more. job_copy and job_keep copy a string (NULL gives NULL); job_keep frees the
+// original. job_parse returns an expression, or NULL with a message.
 void *job_new(struct job *, size_t count, size_t size);
 void *job_room(struct job *, void *list, size_t count, size_t size);
 char *job_copy(struct job *, const char *text);
@@ -44,9 +44,9 @@ bool load_compiled_constraint(struct reader *, struct job *, const struct node *
 // is accepted; if it is NULL, all are.
 void load_strings(struct reader *, struct job *, const struct node *group, const char *path, const char *directory,
                   bool (*check)(struct reader *, const struct node *, const char *), char ***list, size_t *count);
-// kernel.entry, launch, stages, arguments -> buffers and stages.
+// Reads kernel.entry, launch, stages and arguments into the job's buffers and stages.
 void load_launches(struct reader *, struct job *, const struct node *root);
-// The parts of a stage: launch and arguments. A new buffer becomes one of the job's buffers.
+// These read the parts of a stage: launch and arguments. A new buffer becomes one of the job's buffers.
 void load_launch(struct reader *, struct job *, const struct node *owner, struct stage *);
 void load_arguments(struct reader *, struct job *, const struct node *owner, struct stage *);
 // Declares a buffer, with the form of "arguments[]" that is given ("argument.buffer", "buffer" or "constant"), or finds
@@ -54,10 +54,10 @@ void load_arguments(struct reader *, struct job *, const struct node *owner, str
 // number, or -1 after a mistake.
 int load_buffer(struct reader *, struct job *, const struct node *, const char *name, const char *form,
                 const struct node *image);
-// A stage that a library computes, and the reference's operation.
+// These read a stage that a library computes, and the reference's operation.
 void load_library_stage(struct reader *, struct job *, const struct node *, struct stage *);
 void load_operation(struct reader *, struct job *, const struct node *, struct implementation *);
-// Variables of the module, and buffers that other data point to. Both must be read before launches.
+// These read variables of the module, and buffers that other data point to. Both must be read before launches.
 void load_constants(struct reader *, struct job *, const struct node *root);
 void load_buffers(struct reader *, struct job *, const struct node *root);
 // Reads the memory of a texture or surface from the first argument that names it. `image`: its group 'texture' or
@@ -79,22 +79,22 @@ void load_number(struct reader *, struct job *, const struct node *owner, const 
 int job_find_buffer(const struct job *, const char *name); // its number, or -1
 // Refuses a file that cannot be read.
 void check_npy(struct reader *, const struct node *, const char *path);
-// Refuses an expression that differs between configurations. It may be NULL, and belongs to `what` ("shape") of the
-// buffer.
+// Refuses an expression that differs between configurations. The expression may be NULL; it is part of the buffer's
+// setting `what` ("shape").
 void check_fixed(struct reader *, const struct job *, const struct node *, const struct expr *, const char *what,
                  const char *buffer);
-// load_fill and load_compared read the fill of an argument that declares a buffer, and the part of the buffer that is
-// compared (NULL: all of it).
+// For an argument that declares a buffer, load_fill reads the buffer's fill, and load_compared the part of the buffer
+// that is compared (NULL: all of it).
 struct fill load_fill(struct reader *, struct job *, const struct node *argument, const char *buffer, enum element);
-// These return whether a value is an address, read one address, and read the addresses of a fill, for the buffer or
-// argument `owner`. (job_addresses.c)
+// is_address returns whether a value is an address. load_address reads one address, and load_addresses the addresses of
+// a fill, for the buffer or argument `owner`. (job_addresses.c)
 bool is_address(const struct node *);
 struct address load_address(struct reader *, struct job *, const struct node *, const char *owner, enum element);
 struct fill load_addresses(struct reader *, struct job *, const struct node *, const char *owner, enum element);
 struct compared *load_compared(struct reader *, struct job *, const struct node *argument, const struct buffer *,
                                const char *buffer);
-// load_repeat reads a stage's loops, whose names stay visible until hide_loops(). load_swaps reads its pairs; by then,
-// the buffers must be declared.
+// load_repeat reads a stage's loops, whose names stay visible until hide_loops(). load_swaps reads the pairs of buffers
+// in `swap`; by then, the buffers must be declared.
 void load_repeat(struct reader *, struct job *, const struct node *stage, struct stage_repeat *);
 void hide_loops(struct job *, const struct stage_repeat *);
 void load_swaps(struct reader *, const struct job *, const struct node *stage, struct stage_repeat *);

@@ -146,7 +146,7 @@ void load_swaps(struct reader *r, const struct job *job, const struct node *stag
     }
 }
 
-// Starts the loops from number `first` on. Returns 1, or 0 if a loop's condition does not hold; *ended is that loop.
+// Starts the loops from number `first` on. Returns 1, or 0 if the condition of a loop, number *ended, does not hold.
 static int start(const struct stage_repeat *repeat, size_t first, int64_t *values, size_t *ended, struct error *err)
 {
     for (size_t i = first; i < repeat->loop_count; i++) {

@@ -7,10 +7,11 @@
 
 // Drawn problems are small. They take at most `bytes_small` more memory than the job's smallest problem; none is drawn
 // if the smallest problem takes more than `bytes_most`. They have at most `flops_small` operations, or as many as the
-// smallest problem.
+// smallest problem if that is more.
 static const int64_t bytes_small = 16 << 20, bytes_most = 1ll << 30, own_bytes = 512 << 20;
 static const double flops_small = 2e9, flops_small_on_cpu = 5e7;
-// Fewer sizes are drawn if the reference is a command, which takes a fraction of a second for any problem.
+// Fewer sizes are drawn if the reference is a command, because a command takes a fraction of a second even for small
+// problems.
 enum { DRAWN_WITH_COMMAND = 2, ATTEMPTS = 400, ATTEMPTS_EACH = 40 };
 
 static int64_t common_divisor(int64_t a, int64_t b)
@@ -159,7 +160,7 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
         bool supported;
         for (size_t s = 0; s < job->names.size_count; s++) { // from smaller and smaller ranges
             int64_t spread = (ranges[s].most - ranges[s].least) >> attempt / ATTEMPTS_EACH;
-            // If possible, every size gets every kind once.
+            // At first, each size gets the next kind with every drawn problem.
             uint64_t kind = attempt < ATTEMPTS_EACH ? (drawn->problem_count + ranges[s].turn) % SIZE_KINDS
                                                     : entropy_below(SIZE_KINDS);
             p->sizes[s] = draw_size(&ranges[s], ranges[s].least + spread, kind);

@@ -19,7 +19,7 @@ struct reader {
     int lines;                      // number of lines in the text so far
     size_t origin_count;
     struct origin {
-        int line;   // from this line of the text on, its lines come from `file`, starting at line `own`
+        int line;   // from this line on, the text's lines come from `file`, starting at line `own`
         char *file; // path of an included file; NULL: the job file
         int own;
     } * origins;
@@ -290,7 +290,7 @@ static void scan_include(struct scan *from, const char *path, int depth)
     struct reader *r = from->reader;
     struct error err = {"files include each other too deeply, or are too long together"};
     bool possible = depth <= DEPTH_MAX && r->text.length <= INPUT_FILE_TEXT_MOST;
-    if (r->mistakes->count) return; // a file with mistakes could be included many times
+    if (r->mistakes->count) return; // otherwise a file that is included many times could repeat its mistakes
     autofree char *text = possible ? input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, &err) : NULL;
     if (!text) {
         scan_mistake(from, "@include: %s", err.message);
@@ -318,8 +318,8 @@ static void add_blank(struct reader *r, const config_setting_t *s, const char *p
     reader_mistake(r, node(s), "'%s' still has to be filled in%s%s", path, *hint ? ": " : "", hint);
 }
 
-// Goes through all settings once and collects blanks, numbers that are too large, and strings that the driver could not
-// pass on.
+// Goes through all settings once and collects blanks, numbers that are too large, and strings that JSON cannot
+// represent.
 static void look_through(struct reader *r, const config_setting_t *group, const char *path)
 {
     bool named = config_setting_is_group(group);

@@ -22,7 +22,7 @@ struct fill {
     const char *path;                    // npy: absolute
     struct address *addresses;           // addresses: each fills an equal share of the elements
     size_t address_count;
-    bool given; // by the job; otherwise the default of its type
+    bool given; // in the job; otherwise it is the default of the buffer's type
 };
 
 // The part of an output that is compared: in each dimension of its shape, `count` elements beginning with `first`.
