@@ -166,7 +166,6 @@ static const struct mistake command_mistakes[] = {
     {"a removed option with a value", "tune job.cfg --report=r.html"},
     {"a device that is not a number", "tune job.cfg --device cuda:0 --store new.db"},
     {"a recorded space that is not there", "tune job.cfg --device replay:no.json --store new.db"},
-    {"lower bound without a gate", "compare job.cfg --lower-bound"},
     {"two ways to write a header", "header job.cfg --hash --embed"},
     {"a list that does not exist", "list strategy"},
     {"a strategy that does not exist", "list strategies genetics"},

@@ -93,7 +93,7 @@ const struct manual_example manual_examples[] = {
      "     -DSWEETSPOT_SOURCE_HASH=$(sweetspot header configs/sgemm.cfg --hash) \\\n"
      "     -include sgemm_best.h templates/gemm_simt.cu ...\n"},
     {"compare", "A gate for continuous integration, over all jobs of a folder:",
-     "sweetspot compare configs/suite --fail-below 1.0 --lower-bound\n"},
+     "sweetspot compare configs/suite --fail-below 1.0\n"},
     {"gate", "Fail if a kernel has become more than 1% slower than on the main branch:",
      "sweetspot gate configs/sgemm.cfg --base main --allow 1%\n"},
     {"report", "A page with all results, also during a run:", "sweetspot report -o night.html\n"},

@@ -135,6 +135,7 @@ static const struct {
     {"tune", "report-every", "run `sweetspot report` at any time"},
     {"simulate", "set", "strategies have no options; `sweetspot list strategies` describes them"},
     {"header", "force", "remove the file first"},
+    {"compare", "lower-bound", "--fail-below always decides by the lower bound"},
     {"report", "every", "run `sweetspot report` at any time"},
     {"status", "watch", "run `watch sweetspot status JOB`"},
     {"status", "every", "run `watch sweetspot status JOB`"},
