@@ -134,6 +134,7 @@ static const struct {
     {"tune", "report", "run `sweetspot report` at any time"},
     {"tune", "report-every", "run `sweetspot report` at any time"},
     {"simulate", "set", "strategies have no options; `sweetspot list strategies` describes them"},
+    {"init", "force", "remove the file first"},
     {"header", "force", "remove the file first"},
     {"compare", "lower-bound", "--fail-below always decides by the lower bound"},
     {"report", "every", "run `sweetspot report` at any time"},
