@@ -15,9 +15,8 @@
 #define FAKE                                                                                         \
     "SWEETSPOT_NVCC= FAKE_NVCC=1.02 SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker " \
     "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
-#define SIMULATE                                                                                               \
-    "simulate -S random,default --seeds 3 -b 2,5 --times 1,4 --timeline compilers=4,compile=0.5,gpu=1,gpus=2 " \
-    "space.json"
+#define SIMULATE \
+    "simulate -S random,default --seeds 3 -b 2,5,1s,4s --timeline compilers=4,compile=0.5,gpu=1,gpus=2 space.json"
 #define TIME "[0-9][0-9.]*(ms|us|ns|s|m[0-9]+s)"
 
 static const struct blot status_blots[] = {
