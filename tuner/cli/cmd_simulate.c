@@ -11,7 +11,6 @@ static struct {
     const char *strategy, *budgets, *timeline;
     struct option_list paths, priors;
     struct bench_options bench;
-    bool no_score;
     int format;
 } given = {.strategy = "default", .bench = {.seeds = 60, .first_seed = 1, .ahead = 1}};
 
@@ -35,7 +34,6 @@ static const struct option_spec specs[] = {
     OPTION(list, &given.priors, "prior", 0, "FILE",
            "recorded space or store with results of another device, size or data type to learn from; repeatable; a "
            "file is never a prior for itself (none)"),
-    FLAG(&given.no_score, "no-score", 0, "leave out the methodology score, which needs longer runs"),
     OPTION(integer, &given.bench.processes, "jobs", 'j', "N", "processes (one per core)", .low = 1,
            .high = BENCH_MAX_PROCESSES),
     OPTION_FORMAT(&given.format),
@@ -161,7 +159,6 @@ static int run(void)
     o->file_count = given.paths.count;
     o->paths = given.paths.items;
     o->files = (const struct recorded *const *)files;
-    o->score = !given.no_score;
     o->progress = isatty(STDERR_FILENO);
     struct bench_priors *read = given.priors.count ? read_priors(&given.priors, o) : NULL;
     o->priors = read;
