@@ -155,7 +155,7 @@ static const struct mistake command_mistakes[] = {
     {"a removed option", "tune job.cfg --patience 500"},
     {"a wrong duration", "tune job.cfg --time 8hours"},
     {"a command of an earlier version", "limiter job.cfg"},
-    {"a wrong number", "simulate space.json --seeds many"},
+    {"a wrong number", "simulate space.json --jobs many"},
     {"a number out of range", "tune job.cfg --workers 0"},
     {"a wrong choice", "status job.cfg --format xml"},
     {"no job file", "tune"},
@@ -170,6 +170,7 @@ static const struct mistake command_mistakes[] = {
     {"a list that does not exist", "list strategy"},
     {"a strategy that does not exist", "list strategies genetics"},
     {"budgets that are not numbers", "simulate space.json --budgets 10,many"},
+    {"seeds that are not a range", "simulate space.json --seeds 60-1"},
     {"a simulation without its parts", "simulate space.json --timeline compilers=4"},
 };
 

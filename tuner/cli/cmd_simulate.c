@@ -8,11 +8,11 @@
 #include "tuner/simulate/simulate.h"
 
 static struct {
-    const char *strategy, *budgets, *timeline;
+    const char *strategy, *budgets, *seeds, *timeline;
     struct option_list paths, priors;
     struct bench_options bench;
     int format;
-} given = {.strategy = "default", .bench = {.seeds = 60, .first_seed = 1, .ahead = 1}};
+} given = {.strategy = "default", .seeds = "60", .bench = {.ahead = 1}};
 
 static const struct option_spec specs[] = {
     ARGUMENT(list, &given.paths, "FILE", "recorded spaces: ours, Kernel Tuner caches, KTT, T4; gzip or plain"),
@@ -21,9 +21,8 @@ static const struct option_spec specs[] = {
     OPTION(string, &given.budgets, "budgets", 'b', "LIST",
            "report after these numbers of unique evaluations, and with --timeline also after simulated times such as "
            "10s (25,50,100,200; with --timeline also 10s,20s,40s,80s)"),
-    OPTION(integer, &given.bench.seeds, "seeds", 0, "N", "runs of each strategy on each file (60)", .low = 1,
-           .high = 100000),
-    OPTION(integer, &given.bench.first_seed, "first-seed", 0, "N", "seed of the first run (1)"),
+    OPTION(string, &given.seeds, "seeds", 0, "N|RANGE",
+           "runs of each strategy on each file, with the seeds 1 to N, or those of a range such as 101-160 (60)"),
     OPTION(integer, &given.bench.ahead, "ahead", 0, "N",
            "number of outstanding proposals, as in a run whose compilers work ahead; the most promising of them is "
            "measured next (1)",
@@ -126,6 +125,23 @@ static void print_rows(const struct bench_rows *r)
                (long long)r->options->seeds, r->legend);
 }
 
+// Reads --seeds. -1 with a message.
+static int parse_seeds(const char *text, struct bench_options *o, struct error *err)
+{
+    enum { MOST = 100000 };
+    long long first = 1, last = 0;
+    int end = 0, range = sscanf(text, "%9lld-%9lld%n", &first, &last, &end) == 2;
+    if (!range) {
+        first = 1;
+        sscanf(text, "%9lld%n", &last, &end);
+    }
+    o->first_seed = first;
+    o->seeds = last - first + 1;
+    if (end && !text[end] && first >= 0 && o->seeds >= 1 && o->seeds <= MOST) return 0;
+    return error_set(err, "--seeds needs a number of runs from 1 to %d or a range of seeds such as 101-160, not '%s'",
+                     MOST, text);
+}
+
 // Reads options whose values are strings. -1 with a message.
 static int parse(struct simulate_options *simulated, const struct strategy_class ***chosen, size_t *count,
                  struct error *err)
@@ -134,7 +150,9 @@ static int parse(struct simulate_options *simulated, const struct strategy_class
     const char *budgets = given.budgets    ? given.budgets
                           : given.timeline ? "25,50,100,200,10s,20s,40s,80s"
                                            : "25,50,100,200";
-    if (choose_strategies(given.strategy, chosen, count, err) || parse_budgets(budgets, o, simulated, err)) return -1;
+    if (choose_strategies(given.strategy, chosen, count, err) || parse_budgets(budgets, o, simulated, err) ||
+        parse_seeds(given.seeds, o, err))
+        return -1;
     if (given.priors.count > PRIOR_MOST) return error_set(err, "--prior: at most %d", PRIOR_MOST);
     if (!given.timeline) return 0;
     if (simulate_parse(given.timeline, &simulated->settings, err)) return -1;
