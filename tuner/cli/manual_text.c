@@ -38,6 +38,8 @@ const struct manual_fact manual_environment[] = {
     {"SWEETSPOT_SANITIZER", "tune judge doctor",
      "The compute-sanitizer for winners and the kernels of `judge`, or `none`. The default is the one on the PATH, "
      "in `$CUDA_HOME/bin` or next to nvcc."},
+    {"SWEETSPOT_COUNTERS", "judge profile",
+     "If it is `none`, no hardware counters are read. The option `--no-counters` of `tune` does the same."},
     {"SWEETSPOT_CHARTS", "report tune",
      "A folder with the libraries of the page, written by `make charts` (`libraries.js`, `LICENSES`). The default is "
      "`PREFIX/share/sweetspot/report` or the source tree's `out/npm/report`."},
