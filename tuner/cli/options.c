@@ -140,6 +140,7 @@ static const struct {
     {"init", "force", "remove the file first"},
     {"header", "force", "remove the file first"},
     {"judge", "no-counters", "set SWEETSPOT_COUNTERS=none to read no counters"},
+    {"profile", "no-counters", "set SWEETSPOT_COUNTERS=none to read no counters"},
     {"compare", "lower-bound", "--fail-below always decides by the lower bound"},
     {"report", "every", "run `sweetspot report` at any time"},
     {"status", "watch", "run `watch sweetspot status JOB`"},
