@@ -138,6 +138,7 @@ static const struct {
     {"simulate", "times", "use --budgets, as in --budgets 100,10s,20s"},
     {"simulate", "set", "strategies have no options; `sweetspot list strategies` describes them"},
     {"init", "force", "remove the file first"},
+    {"header", "cubin", "use --output FILE.cubin or FILE.sweetspot"},
     {"header", "force", "remove the file first"},
     {"judge", "no-counters", "set SWEETSPOT_COUNTERS=none to read no counters"},
     {"profile", "no-counters", "set SWEETSPOT_COUNTERS=none to read no counters"},
