@@ -164,7 +164,7 @@ static const struct mistake command_mistakes[] = {
     {"a job file that is a folder without job files", "status empty"},
     {"an unknown strategy", "tune job.cfg --strategy random_search"},
     {"a removed option with a value", "tune job.cfg --report=r.html"},
-    {"a device that is not a number", "tune job.cfg --device cuda:0 --store new.db"},
+    {"a device that is not a number", "tune job.cfg --device 0:1 --store new.db"},
     {"a recorded space that is not there", "tune job.cfg --device replay:no.json --store new.db"},
     {"two ways to write a header", "header job.cfg --hash --embed"},
     {"a list that does not exist", "list strategy"},

@@ -151,7 +151,7 @@ static const struct {
 // Former names of options, which still work.
 static const struct {
     const char *command, *older, *name;
-} renamed[] = {{"judge", "template", "implementation"}, {"tune", "target", "until"}};
+} renamed[] = {{"judge", "template", "implementation"}, {"tune", "target", "until"}, {"tune", "gpu-model", "device"}};
 
 static const struct option_spec *find_older(const struct option_spec *specs, const char *name, size_t length)
 {
