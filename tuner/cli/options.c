@@ -133,6 +133,7 @@ static const struct {
     {"tune", "no-nvcc", "use --no-checks, or SWEETSPOT_NVCC=none to skip only nvcc's build"},
     {"tune", "report", "run `sweetspot report` at any time"},
     {"tune", "report-every", "run `sweetspot report` at any time"},
+    {"simulate", "ahead", "use --timeline, which simulates compilers that work ahead"},
     {"simulate", "first-seed", "use --seeds, as in --seeds 101-160"},
     {"simulate", "no-score", "runs are no longer made longer for the score"},
     {"simulate", "times", "use --budgets, as in --budgets 100,10s,20s"},
