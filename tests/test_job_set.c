@@ -209,7 +209,8 @@ TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
     } cases[] = {
         {"--fail-below=0.85", 0, NULL},
         {"--fail-below=1.0", EXIT_GATE,
-         "gate: mini-gemm: M=4096,N=4096: the ratio to cublas is 0.9000 [0.9000, 0.9000]; its lower bound is 0.1 below 1\n"},
+         "gate: mini-gemm: M=4096,N=4096: the ratio to cublas is 0.9000 [0.9000, 0.9000]; its lower bound is 0.1 below "
+         "1\n"},
         {"--fail-below=1.7", EXIT_GATE, "gate: mini-gemm: M=1000,N=77: the ratio to cublas is 1.6000"},
     };
     finished_trials(&job);
