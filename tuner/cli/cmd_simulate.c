@@ -124,16 +124,18 @@ static void print_rows(const struct bench_rows *r)
 // Reads --seeds. -1 with a message.
 static int parse_seeds(const char *text, struct bench_options *o, struct error *err)
 {
-    enum { MOST = 100000 };
-    long long first = 1, last = 0;
-    int end = 0, range = sscanf(text, "%9lld-%9lld%n", &first, &last, &end) == 2;
-    if (!range) {
-        first = 1;
-        sscanf(text, "%9lld%n", &last, &end);
+    enum { MOST = 100000, LAST = 1000000000 };
+    const char *at = text;
+    char *end;
+    int64_t first = 1, last = strtoll(at, &end, 10);
+    if (end != at && *end == '-') {
+        first = last;
+        at = end + 1;
+        last = strtoll(at, &end, 10);
     }
     o->first_seed = first;
-    o->seeds = last - first + 1;
-    if (end && !text[end] && first >= 0 && o->seeds >= 1 && o->seeds <= MOST) return 0;
+    o->seeds = first >= 0 && last >= first && last <= LAST ? last - first + 1 : 0;
+    if (end != at && !*end && o->seeds >= 1 && o->seeds <= MOST) return 0;
     return error_set(err, "--seeds needs a number of runs from 1 to %d or a range of seeds such as 101-160, not '%s'",
                      MOST, text);
 }
