@@ -4,7 +4,7 @@
 #
 #     sweetspot tune configs/sgemm_2048.cfg
 #     sweetspot header configs/sgemm_2048.cfg
-#     sweetspot header configs/sgemm_2048.cfg --cubin out/sgemm_2048.cubin
+#     sweetspot header configs/sgemm_2048.cfg -o out/sgemm_2048.cubin
 #     python3 examples/embedded_cubin.py out/include/sgemm_2048_best.h out/sgemm_2048.cubin
 #
 # Exit status: 0 correct, 1 incorrect or an error, 77 if something that it needs is missing.

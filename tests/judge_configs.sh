@@ -6,9 +6,10 @@
 # Usage: BIN=out/bin tests/judge_configs.sh [JOB...]
 bin=${BIN:-out/bin} bad=0
 unset SWEETSPOT_SANITIZER
+export SWEETSPOT_COUNTERS=none
 [ $# -gt 0 ] || set -- configs/*.cfg
 for job; do
-    out=$("$bin/sweetspot" judge "$job" --no-counters 2>/dev/null)
+    out=$("$bin/sweetspot" judge "$job" 2>/dev/null)
     status=$?
     [ $status = 0 ] || bad=1
     echo "$job: exit status $status, $(echo "$out" | head -n 2 | tr '\n' ' ')"

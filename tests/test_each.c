@@ -298,9 +298,9 @@ TEST(embedded_kernels_are_launched_by_size)
                  "/include -I$top/tests/launch main.c e_binary.c -o main && ./main",
                  any ? "-DE_ALLOW_UNVERIFIED" : "");
     }
-    struct e2e_result r = e2e_ended(2, e2e_in(folder, "$BIN/sweetspot header job.cfg --store e.db --cubin e.cubin"));
+    struct e2e_result r = e2e_ended(2, e2e_in(folder, "$BIN/sweetspot header job.cfg --store e.db -o e.cubin"));
     assert_contains(r.err, "the final chose 2 kernels");
-    r = e2e_passed(e2e_in(folder, "$BIN/sweetspot header job.cfg --store e.db --cubin e.sweetspot && grep -ao "
+    r = e2e_passed(e2e_in(folder, "$BIN/sweetspot header job.cfg --store e.db -o e.sweetspot && grep -ao "
                                   "'sweetspot-kernel 1 ' e.sweetspot && grep -c '^     \"problem ' e_binary.c"));
     assert_contains(r.out, "e.sweetspot\nsweetspot-kernel 1 \nsweetspot-kernel 1 \n8\n"); // both, on all problems
 }
@@ -347,9 +347,8 @@ TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
         e2e_in(folder, "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o main && ./main"));
     assert_contains(r.out, "0 1"); // the large problems' kernel is for even sizes only
     keep_binaries(test_text("%s/e.db", folder), "x");
-    r = e2e_passed(e2e_in(folder,
-                          "$BIN/sweetspot header job.cfg --store e.db --cubin e.sweetspot && grep -a ^supported "
-                          "e.sweetspot"));
+    r = e2e_passed(e2e_in(folder, "$BIN/sweetspot header job.cfg --store e.db -o e.sweetspot && grep -a ^supported "
+                                  "e.sweetspot"));
     assert_contains(r.out, " #0 2 % 0 == 0 || || &&\n", " #0 2 % 0 == 1 || || &&\n"); // the runtime agrees
     r = e2e_in(folder, "sed -i 's/\"each\"/\"geomean\"/; s/; holdout = true//g; s/N = 256/N = 255/' "
                        "job.cfg && $BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "

@@ -113,8 +113,9 @@ TEST(judge_does_not_edit_another_source)
     struct e2e_result r = e2e_in(
         folder, "sed -i 's/verification = { enabled = false; };/reference = { kernel = \"add\"; launch = { grid = [1]; "
                 "block = [1]; }; };/' add.cfg\n"
-                "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_SANITIZER=none; for k in plain add; do "
-                "$BIN/sweetspot judge add.cfg --template $k.cu --no-counters --cache cache 2>&1; done");
+                "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_SANITIZER=none SWEETSPOT_COUNTERS=none; for k "
+                "in plain add; do "
+                "$BIN/sweetspot judge add.cfg --template $k.cu --cache cache 2>&1; done");
     assert_contains(r.out, "plain.cu  BLOCK=64,TILE=1\n", "add.cu  BLOCK=64,TILE=1\n");
 }
 

@@ -69,7 +69,7 @@ GPU_TEST(the_runtime_launches_what_it_chooses)
         "%s >$DIR/job.cfg && cd $DIR && $BIN/sweetspot tune job.cfg --store s.db --cache cache -q --no-counters "
         "--no-checks "
         "--strategy random -n 24 && $BIN/sweetspot header job.cfg --store s.db -o sgemm_best.h --embed && (umask 022; "
-        "$BIN/sweetspot header job.cfg --store s.db --cubin kernels/sgemm.sweetspot) && echo 'extern \"C\" __global__ "
+        "$BIN/sweetspot header job.cfg --store s.db -o kernels/sgemm.sweetspot) && echo 'extern \"C\" __global__ "
         "void gemm_simt() {}' >k.cu && echo '{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_80\",\"source\":\"k.cu\","
         "\"entries\":[\"gemm_simt\"],\"cache\":\"cache\"}' | $BIN/sweetspot-compile | sed -n "
         "'s/.*\"cubin\":\"\\([^\"]*\\)\".*/\\1/p' | xargs -I{} cp {} old.cubin",

@@ -1,7 +1,7 @@
 // sweetspot judge on real kernels: the ways in which published harnesses were fooled, and faults that only
 // compute-sanitizer detects. The kernels are cases of jobs in tests/hostile/.
 //
-// To run one by hand: sweetspot judge tests/hostile/fooled.cfg --set CASE=kept_for_address --no-counters
+// To run one by hand: sweetspot judge tests/hostile/fooled.cfg --set CASE=kept_for_address
 #include "tests/gpu.h"
 
 #include "tuner/base/json.h"
@@ -38,12 +38,13 @@ static const struct {
     {"sleeping in the warm-up", "timing", "sleeps_first", GAINLESS},
 };
 
-static json_t *judge(const char *folder, const char *before, const char *job, const char *name, const char *options,
-                     int *status)
+#define NO_COUNTERS "export SWEETSPOT_COUNTERS=none;"
+
+static json_t *judge(const char *folder, const char *before, const char *job, const char *name, int *status)
 {
     struct e2e_result r =
-        e2e_run(folder, "%s $BIN/sweetspot judge tests/hostile/%s.cfg --set CASE=%s --cache $DIR/cache -f json %s",
-                before, job, name, options);
+        e2e_run(folder, "%s $BIN/sweetspot judge tests/hostile/%s.cfg --set CASE=%s --cache $DIR/cache -f json", before,
+                job, name);
     struct error err;
     json_t *document = r.status <= 1 ? json_parse(r.out, &err) : NULL;
     if (!document) fail_msg("%s/%s: status %d\n%s\n%s", job, name, r.status, r.out, r.err);
@@ -62,7 +63,7 @@ static double time_of(const json_t *document)
 static double plain_time(const char *folder, const char *job)
 {
     int status;
-    json_t *document = judge(folder, "", job, "plain", "--no-counters", &status);
+    json_t *document = judge(folder, NO_COUNTERS, job, "plain", &status);
     double time = time_of(document);
     if (status || !isfinite(time)) fail_msg("%s/plain: %s", job, json_get_string(document, "reason", ""));
     return time;
@@ -74,7 +75,7 @@ GPU_TEST(no_known_way_to_fool_a_harness_fools_the_judge)
     int bad = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int status;
-        json_t *document = judge(folder, "", cases[i].job, cases[i].name, "--no-counters", &status);
+        json_t *document = judge(folder, NO_COUNTERS, cases[i].job, cases[i].name, &status);
         double time = time_of(document), plain = NAN;
         bool right = json_get_bool(document, "right", false), good;
         if (cases[i].expected == GAINLESS && right) plain = plain_time(folder, cases[i].job);
@@ -93,7 +94,7 @@ GPU_TEST(the_document_of_a_real_kernel_is_complete)
 {
     char *folder = e2e_folder("gpu_judge_document");
     int status;
-    json_t *document = judge(folder, "", "product", "plain", "", &status);
+    json_t *document = judge(folder, "", "product", "plain", &status);
     const json_t *problem = json_array_get(json_object_get(document, "problems"), 0),
                  *baseline = json_array_get(json_object_get(problem, "baselines"), 0);
     assert_int_equal(status, 0);
@@ -114,7 +115,7 @@ GPU_TEST(the_document_of_a_real_kernel_is_complete)
 static bool have_sanitizer(const char *folder)
 {
     int status;
-    json_t *document = judge(folder, REAL_TOOL, "sanitized", "plain", "--no-counters", &status);
+    json_t *document = judge(folder, REAL_TOOL NO_COUNTERS, "sanitized", "plain", &status);
     bool ran = json_array_size(json_object_get(document, "sanitizers")) > 0;
     for (size_t i = 0; i < json_array_size(json_object_get(document, "sanitizers")); i++) {
         const json_t *tool = json_array_get(json_object_get(document, "sanitizers"), i);
@@ -143,7 +144,7 @@ GPU_TEST(what_only_a_sanitizer_sees_is_seen)
     if (!have_sanitizer(folder)) skip();
     for (size_t i = 0; i < sizeof sanitized / sizeof *sanitized; i++) {
         int status;
-        json_t *document = judge(folder, REAL_TOOL, "sanitized", sanitized[i].name, "--no-counters", &status);
+        json_t *document = judge(folder, REAL_TOOL NO_COUNTERS, "sanitized", sanitized[i].name, &status);
         const char *word = json_get_string(document, "status", ""), *reason = json_get_string(document, "reason", "");
         const json_t *early_stop = json_array_get(json_object_get(document, "sanitizers"), 3);
         print_message("%s: %s %s\n", sanitized[i].name, word, reason);

@@ -66,14 +66,14 @@ static int compare_with_ncu(const char *folder, const char *job, const char *ker
     int bad = 0;
     for (size_t i = 0; i < CHECKED; i++) text_add(&metrics, "%s%s", i ? "," : "", checked[i].metric);
     assert_true(json_array_size(stages) >= 1);
-    struct e2e_result r = e2e_run(
-        folder,
-        "rm -f $DIR/ncu.csv; cat >$DIR/worker <<EOF\n#!/bin/sh\nexec ncu --clock-control none --cache-control "
-        "all --print-units base --csv --log-file $DIR/ncu.csv -k %s --launch-skip 3 --launch-count 3 --metrics "
-        "%s $BIN/sweetspot-gpu \"\\$@\"\nEOF\nchmod +x $DIR/worker\n"
-        "SWEETSPOT_GPU_WORKER=$PWD/$DIR/worker $BIN/sweetspot profile configs/%s.cfg --cache out/cache --trial %s "
-        "--no-counters >/dev/null; cat $DIR/ncu.csv",
-        kernel, metrics.text, job, config);
+    struct e2e_result r =
+        e2e_run(folder,
+                "rm -f $DIR/ncu.csv; cat >$DIR/worker <<EOF\n#!/bin/sh\nexec ncu --clock-control none --cache-control "
+                "all --print-units base --csv --log-file $DIR/ncu.csv -k %s --launch-skip 3 --launch-count 3 --metrics "
+                "%s $BIN/sweetspot-gpu \"\\$@\"\nEOF\nchmod +x $DIR/worker\n"
+                "SWEETSPOT_COUNTERS=none SWEETSPOT_GPU_WORKER=$PWD/$DIR/worker $BIN/sweetspot profile configs/%s.cfg "
+                "--cache out/cache --trial %s >/dev/null; cat $DIR/ncu.csv",
+                kernel, metrics.text, job, config);
     if (!strstr(r.out, checked[0].metric))
         fail_msg("no answer from ncu for %s\n%.1500s\n%.1500s", config, r.out, r.err);
     for (size_t i = 0; i < CHECKED; i++) {

@@ -22,8 +22,8 @@ static json_t *ceilings_of(const char *pipe, bool *is_h200)
     e2e_write(folder, "x.cu",
               "extern \"C\" __global__ void x(float *y, int n)\n{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
               "    if (i < n) y[i] = X;\n}\n");
-    struct e2e_result r =
-        e2e_run(folder, "$BIN/sweetspot profile $DIR/job.cfg --cache out/cache --trial X=1 --no-counters -f json");
+    struct e2e_result r = e2e_run(
+        folder, "SWEETSPOT_COUNTERS=none $BIN/sweetspot profile $DIR/job.cfg --cache out/cache --trial X=1 -f json");
     json_t *document = test_json(json_parse(r.out, &err));
     if (!document) fail_msg("%s: %s\n%s", pipe ? pipe : "all", err.message, r.err);
     json_t *profile = json_object_get(document, "profile"),
@@ -113,7 +113,8 @@ GPU_TEST(a_library_is_near_the_ceiling_of_its_pipe)
         char *folder = e2e_folder("gpu_near");
         struct error err;
         struct e2e_result r = e2e_run(
-            folder, "$BIN/sweetspot profile configs/%s.cfg --cache out/cache --trial cublas --no-counters -f json",
+            folder,
+            "SWEETSPOT_COUNTERS=none $BIN/sweetspot profile configs/%s.cfg --cache out/cache --trial cublas -f json",
             jobs[i].job);
         json_t *document = test_json(json_parse(r.out, &err)), *profile = json_object_get(document, "profile");
         if (!document) fail_msg("%s: %s", jobs[i].job, r.err);

@@ -89,7 +89,7 @@ static const struct {
          "// From the launch in line 33.",
          "grid = [ \"(((cols) + (TILE) - 1) / (TILE))\", \"((rows + TILE - 1) / TILE)\" ];",
          "block = [ \"TILE\", \"TILE\" ];", "{ scalar = \"alpha\"; type = \"f32\"; value = 0.5; }"),
-    CASE("launched", "-k scale --force", "", "entry = \"scale<TUNE_B, float>\";",
+    CASE("launched", "-k scale", "", "entry = \"scale<TUNE_B, float>\";",
          "{ name = \"TUNE_B\"; values = [64, 128, 256, 512, 1024]; }", "problems = ( { n = 8388608; } );",
          "{ buffer = \"x\"; type = \"f32\";", ": the numbers of its grid may depend on the sizes\";"),
     CASE("names", "", NULL,
@@ -108,9 +108,10 @@ TEST(jobs_say_what_their_sources_say_and_compile)
     char *folder = e2e_folder("init");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *name = cases[i].source;
-        struct e2e_result r =
-            e2e_run(folder, "cp tests/init/lanes.h tests/init/%s.cu $DIR && cd $DIR && $BIN/sweetspot init %s.cu %s",
-                    name, name, cases[i].options);
+        struct e2e_result r = e2e_run(
+            folder,
+            "cp tests/init/lanes.h tests/init/%s.cu $DIR && cd $DIR && rm -f *.cfg && $BIN/sweetspot init %s.cu %s",
+            name, name, cases[i].options);
         if (r.status) fail_msg("%s: status %d\n%s", name, r.status, r.err);
         assert_contains(r.err, "sweetspot check ");
         char *path = test_text("%s/%s.cfg", folder, name), *text = test_file("%s", path);
@@ -144,7 +145,7 @@ TEST(sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them)
         {"tests/init/sgemm.cu -k sgem_naive -o -", "unknown kernel 'sgem_naive'; did you mean 'sgemm_naive'?"},
         {"$F/none.cu", "defines no kernel"},
         {"$F/nosuch.cu", "cannot read '"},
-        {"tests/init/add.cu -o $F/there.cfg", "already exists; --output names another file, --force replaces it"},
+        {"tests/init/add.cu -o $F/there.cfg", "already exists; remove it first, or name another file with --output"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct e2e_result r = e2e_ended(2, e2e_run(folder, "F=$DIR; $BIN/sweetspot init %s", refused[i].arguments));

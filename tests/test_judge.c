@@ -100,7 +100,6 @@ static const struct {
     {"", "job.cfg --set MODE=count_crash", 0, "note: no counters: ", ""},
     {"", "job.cfg --set MODE=restart", 0, "fake: right\n", ""},
     {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "plain.cfg", 0, "note: ERR_NVGPUCTRPERM", ""},
-    {"", "plain.cfg --no-counters", 0, "fake: right\n", ""},
     {"", "plain.cfg --implementation other.cu --entry other", 0, "other.cu", ""},
     {"", "plain.cfg --template other.cu --entry other", 0, "other.cu", ""}, // the option's older name
     {"", "plain.cfg --implementation nothing.cu", 2, "", "cannot read 'nothing.cu'"},

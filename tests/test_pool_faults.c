@@ -169,15 +169,18 @@ TEST(the_gpus_of_one_model_are_chosen_and_the_cores_of_all_compile)
         "nodes = ( { name = \"old\"; gpus = 1; cores = 1; command = \"env FAKE_MODEL=A100 "
         "FAKE_LOG_DEVICES=1 FAKE_LOG=$at/old\"; },\n"
         "  { name = \"new\"; gpus = 1; cores = 0; command = \"" AFTER("old") "FAKE_MODEL=H100-SXM\"; } );\n");
-    struct e2e_result r = RUN(folder, TUNE "--gpu-model h100");
+    struct e2e_result r = RUN(folder, TUNE "--device h100");
     expect_all(&r, folder);
-    assert_contains(r.err, "old gpu 0 is disabled: it is a A100, and --gpu-model is 'h100'");
-    r = RUN(folder, TUNE "--gpu-model H300");
+    assert_contains(r.err, "old gpu 0 is disabled: it is a A100, and --device is 'h100'");
+    r = RUN(folder, TUNE "--gpu-model H300"); // the option's older name
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     assert_contains(r.err, "no usable GPU: ");
-    r = e2e_run(folder, "$BIN/sweetspot tune $DIR/job.cfg --gpu-model H100");
-    assert_int_equal(r.status, EXIT_USAGE);
-    assert_contains(r.err, "--gpu-model needs --pool");
+    // The GPUs of this machine.
+    r = RUN(folder, FAKE "$BIN/sweetspot tune $at/job.cfg --store $at/here.db -q --no-checks --device fake");
+    e2e_passed(r);
+    r = RUN(folder, FAKE "$BIN/sweetspot tune $at/job.cfg --store $at/none.db -q --no-checks --device H300");
+    assert_int_equal(r.status, EXIT_ENVIRONMENT);
+    assert_contains(r.err, "it is a Fake GPU, and --device is 'H300'");
 }
 
 // First the compiler only reports a full disk. Then a file system is really full, if one can be mounted.

@@ -266,17 +266,15 @@ TEST(a_file_that_is_not_a_prior_is_named_with_the_reason)
 TEST(a_replayed_file_is_not_a_prior_for_itself)
 {
     char *folder = e2e_folder("prior-replay");
-    static const char command[] =
-        "$BIN/sweetspot simulate %s --seeds 2 -b 10,20 --no-score -f csv %s%s | cut -d, -f1-8";
+    static const char command[] = "$BIN/sweetspot simulate %s --seeds 2 -b 10,20 -f csv %s%s | cut -d, -f1-8";
     struct e2e_result plain = e2e_run(folder, command, recorded_path, "", "");
     struct e2e_result itself = e2e_run(folder, command, recorded_path, "--prior ", recorded_path);
     assert_int_equal(plain.status + itself.status, 0);
     assert_string_equal(plain.out, itself.out);
-    struct e2e_result copy =
-        e2e_run(folder,
-                "cp %s $DIR/copy.json.gz; $BIN/sweetspot simulate %s --seeds 2 -b 10,20 --no-score -f "
-                "csv --prior $DIR/copy.json.gz --prior tests/jobs | cut -d, -f3",
-                recorded_path, recorded_path);
+    struct e2e_result copy = e2e_run(folder,
+                                     "cp %s $DIR/copy.json.gz; $BIN/sweetspot simulate %s --seeds 2 -b 10,20 -f "
+                                     "csv --prior $DIR/copy.json.gz --prior tests/jobs | cut -d, -f3",
+                                     recorded_path, recorded_path);
     assert_contains(copy.out, "1.0000"); // the copy's best is measured first
     assert_contains(copy.err, "no prior for it: ");
 }

@@ -397,8 +397,8 @@ TEST(launches_that_python_cannot_make_are_refused)
     }
     struct e2e_result r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot header %s --python --embed", config));
     assert_contains(r.err, "--embed and --python write different files; drop one of them");
-    r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot header %s --python --cubin x", config));
-    assert_contains(r.err, "--cubin writes no header and cannot be combined with --python");
+    r = e2e_ended(2, e2e_run(folder, "$BIN/sweetspot header %s --python -o x.cubin", config));
+    assert_contains(r.err, "'x.cubin' is a file for the binary alone: leave out --python");
 }
 
 TEST_MAIN(setup, NULL)

@@ -85,7 +85,7 @@ TEST_WITH(only_files_of_the_user_that_match_their_hash_are_loaded, setup, teardo
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (!strncmp(cases[i].prepare, "chown", 5) && geteuid()) continue;
         assert_int_equal(system(test_text("cd %s && umask 022 && rm -rf kernels real mini.sweetspot", job.folder)), 0);
-        finished_says(&job, 0, "header JOB --store STORE --cubin %s/kernels/mini.sweetspot", job.folder);
+        finished_says(&job, 0, "header JOB --store STORE -o %s/kernels/mini.sweetspot", job.folder);
         char *said = test_text("%s/said", job.folder);
         int status = system(test_text("cd %s && chmod go-w kernels kernels/* && %s && LD_LIBRARY_PATH=. ./program "
                                       "kernels ${NAME:-mini-gemm} 2>&1 | grep -v 'changed since' >said",
@@ -101,7 +101,7 @@ TEST_WITH(only_files_of_the_user_that_match_their_hash_are_loaded, setup, teardo
 TEST_WITH(sizes_that_were_missed_are_tuned_next, setup, teardown)
 {
     if (build_and_run(compilers[0])) fail_msg("the program cannot be built");
-    finished_says(&job, 0, "header JOB --store STORE --cubin %s/k/mini.sweetspot", job.folder);
+    finished_says(&job, 0, "header JOB --store STORE -o %s/k/mini.sweetspot", job.folder);
     assert_int_equal(system(test_text("cd %s && chmod go-w k k/* && for i in 1 2; do LD_LIBRARY_PATH=. ./program k "
                                       "mini-gemm >said 2>&1 || exit; done",
                                       job.folder)),

@@ -98,7 +98,7 @@ TEST(code_of_another_compiler_is_said_to_be_other_code)
 
 TEST(options_of_a_store_do_not_go_with_it)
 {
-    static const char *const options[] = {"--embed", "--python", "--store x.db", "--device 0", "--hash", "--cubin x"};
+    static const char *const options[] = {"--embed", "--python", "--store x.db", "--device 0", "--hash"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         struct e2e_result r = header(e2e_folder("shipped_options"), "job.cfg", options[i]);
         e2e_ended(EXIT_USAGE, r);

@@ -163,7 +163,7 @@ TEST_WITH(a_header_loads_every_unit_and_launches_from_each, setup, teardown)
                            "#define MINI_GEMM_UNDEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
                            "#ifdef PHASE\n#error left\n#endif\nint main(void) { return w != 0.5; }\n");
     e2e_pass(job.folder, "gcc -I$DIR %s -o $DIR/program && $DIR/program", main_c);
-    assert_contains(finished_says(&job, 3, "header JOB --store STORE --cubin %s/winner.cubin", job.folder).err,
+    assert_contains(finished_says(&job, 3, "header JOB --store STORE -o %s/winner.cubin", job.folder).err,
                     "the stages have macros of their own, so that there is no single cubin");
 }
 

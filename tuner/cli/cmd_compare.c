@@ -88,23 +88,22 @@ static void warn_failed(const struct comparison *c)
 struct comparing {
     struct job_set job_set;
     int format;
-    struct gate gate;
+    double least; // the smallest ratio that passes the gate; NaN: there is no gate
     size_t below; // problems below the gate
     bool printed;
     json_t *documents; // one for each comparison, to print them together
 };
 
-static struct comparing given = {.gate = {.figure = NAN}};
+static struct comparing given = {.least = NAN};
 
 static const struct option_spec specs[] = {
     OPTION_JOBS(&given.job_set.named),
     OPTION_STORE(&given.job_set.store),
     OPTION_RESULTS_DEVICE(&given.job_set.device, "all of them"),
-    OPTION(real, &given.gate.figure, "fail-below", 0, "RATIO",
-           "exit status 4 if the ratio to the fastest baseline is below this on any problem, or if no winner was "
-           "decided (no gate)",
+    OPTION(real, &given.least, "fail-below", 0, "RATIO",
+           "exit status 4 if the ratio to the fastest baseline may be below this on any problem, by the lower bound of "
+           "its interval, or if no winner was decided (no gate)",
            .low = 0, .high = 1000),
-    FLAG(&given.gate.lower, "lower-bound", 0, "with --fail-below: use the lower bound of the ratio's interval"),
     OPTION_FORMAT(&given.format),
     OPTION_END,
 };
@@ -114,7 +113,7 @@ static void hold_gate(struct comparing *all, const struct comparison *c)
     autofree char *where = c->session->device_count > 1
                                ? text_format("%s on %s", c->session->job->name, c->session->environment.device)
                                : text_copy(c->session->job->name);
-    if (!isnan(all->gate.figure)) all->below += gate_check(&all->gate, &c->final, c->session->job, where, stderr);
+    if (!isnan(all->least)) all->below += gate_check(all->least, &c->final, c->session->job, where, stderr);
 }
 
 static void show(struct comparing *all, const struct comparison *c)
@@ -172,13 +171,12 @@ static size_t count_undecided(const struct comparing *all)
 
 static int run(void)
 {
-    if (given.gate.lower && isnan(given.gate.figure)) return command_refuse("--lower-bound needs --fail-below");
     int status = job_set_open(&given.job_set);
     given.documents = json_array();
     if (!status) {
         status = job_set_each(&given.job_set, EVERY_DEVICE, compare, &given);
         print_all(&given);
-        if (!isnan(given.gate.figure) && given.below + count_undecided(&given)) status = EXIT_GATE;
+        if (!isnan(given.least) && given.below + count_undecided(&given)) status = EXIT_GATE;
     }
     json_decref(given.documents);
     job_set_close(&given.job_set);

@@ -18,7 +18,7 @@
 
 struct header_options {
     struct job_set job_set;
-    const char *output, *check, *cubin;
+    const char *output, *check;
     bool hash, embed, python, shipped;
 };
 
@@ -29,7 +29,9 @@ static const struct option_spec specs[] = {
     OPTION_STORE(&given.job_set.store),
     OPTION_RESULTS_DEVICE(&given.job_set.device, "the one used last"),
     OPTION(string, &given.output, "output", 'o', "FILE",
-           "the header to write, or the folder for it; -: standard output (out/include/<job name>_best.h)"),
+           "the header to write, or the folder for it; -: standard output (out/include/<job name>_best.h); "
+           "FILE.cubin: only the winner's measured binary; FILE.sweetspot: the binary and its launch, for "
+           "sweetspot_runtime.c"),
     OPTION(string, &given.check, "check", 0, "FILE",
            "only check that the template is still the one for which FILE, or the header in that folder, was tuned; "
            "exit status 1 if not"),
@@ -41,9 +43,6 @@ static const struct option_spec specs[] = {
          "(out/python/<job name>_best.py)"),
     FLAG(&given.shipped, "shipped", 0,
          "write the header of the winner that comes with the job, without a GPU and without results of your own"),
-    OPTION(string, &given.cubin, "cubin", 0, "FILE",
-           "only write the winner's measured binary to FILE, or into that folder; -: standard output; if FILE ends in "
-           ".sweetspot, with its launch, for sweetspot_runtime.c"),
     OPTION_END,
 };
 
@@ -290,13 +289,19 @@ static int write_header(const struct header_options *o, struct session *session,
     return status;
 }
 
+// Whether --output names a file for the binary and not for a header.
+static bool writes_binary(const char *output)
+{
+    return output && (text_before(output, ".cubin") || text_before(output, ".sweetspot")) && !job_set_is_folder(output);
+}
+
 // Refuses options that exclude each other, instead of ignoring one of them.
 static int refuse_combination(const struct header_options *o)
 {
     const struct {
         const char *name;
         bool given;
-    } all[] = {{"--hash", o->hash},   {"--check", o->check},   {"--cubin", o->cubin},    {"--output", o->output},
+    } all[] = {{"--hash", o->hash},   {"--check", o->check},   {"--output", o->output},
                {"--embed", o->embed}, {"--python", o->python}, {"--shipped", o->shipped}};
     const struct job_set *set = &o->job_set;
     if (o->shipped && (o->embed || o->python || set->store || set->device))
@@ -307,11 +312,14 @@ static int refuse_combination(const struct header_options *o)
                                      : "--device");
     if (o->embed && o->python)
         return complain(EXIT_USAGE, "--embed and --python write different files; drop one of them");
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 2; i++)
         for (size_t k = i + 1; k < sizeof all / sizeof *all && all[i].given; k++)
             if (all[k].given)
                 return complain(EXIT_USAGE, "%s writes no header and cannot be combined with %s; drop one of them",
                                 all[i].name, all[k].name);
+    for (size_t i = 3; i < sizeof all / sizeof *all && writes_binary(o->output); i++)
+        if (all[i].given)
+            return complain(EXIT_USAGE, "'%s' is a file for the binary alone: leave out %s", o->output, all[i].name);
     if (!o->embed || !o->output || !output_is_stream(o->output)) return 0;
     return complain(EXIT_USAGE,
                     "--embed writes two files, and '%s' is not a regular file: give --output the name of a file",
@@ -357,22 +365,17 @@ static int look_at_job(void *user, const char *path, struct job *job)
 static int write_results(void *user, struct session *session)
 {
     const struct header_options *o = user;
-    autofree char *name = text_format("%s.cubin", session->job->name),
-                  *path = o->cubin ? job_set_file(o->cubin, name) : header_path(o, session->job);
-    if (o->cubin) return text_before(path, ".sweetspot") ? write_kernels(session, path) : write_cubin(session, path);
-    return write_header(o, session, path);
+    autofree char *path = header_path(o, session->job);
+    if (!writes_binary(o->output)) return write_header(o, session, path);
+    return text_before(path, ".sweetspot") ? write_kernels(session, path) : write_cubin(session, path);
 }
 
 static int run(void)
 {
     int status;
     if ((status = refuse_combination(&given)) || (status = job_set_open(&given.job_set))) goto out;
-    const struct {
-        const char *name, *value;
-        bool write;
-    } files[] = {{"--output", given.output, true}, {"--check", given.check, false}, {"--cubin", given.cubin, true}};
-    for (size_t i = 0; i < 3 && !status; i++)
-        status = job_set_check_folder(&given.job_set, files[i].name, files[i].value, files[i].write);
+    status = job_set_check_folder(&given.job_set, "--output", given.output, true);
+    if (!status) status = job_set_check_folder(&given.job_set, "--check", given.check, false);
     if (!status)
         status = given.hash || given.check || given.shipped
                      ? job_set_each_job(&given.job_set, look_at_job, &given)
@@ -391,8 +394,8 @@ const struct command cmd_header = {
     .options = specs,
     .run = run,
     .more = "The header compiles without warnings as C99, C++11 and CUDA; `docs/header.md` describes it. The paths "
-            "of the headers are printed. Several jobs have a header each; `--output`, `--check` and `--cubin` then "
-            "name a folder, and `--hash` prints the job's name before each hash. Only one header can be written to "
+            "of the headers are printed. Several jobs have a header each; `--output` and `--check` then name a "
+            "folder, and `--hash` prints the job's name before each hash. Only one header can be written to "
             "standard output or a pipe.\n\n"
             "For a recording without the hash of its source, `--check` cannot compare and also ends with 1. A build "
             "that passes the hash as `-DSWEETSPOT_SOURCE_HASH=` stops when the header is older than the template. "

@@ -10,7 +10,6 @@ static const struct option_spec specs[] = {
     OPTION(string, &given.kernel, "kernel", 'k', "NAME", "the kernel to tune (the only one of the source)"),
     OPTION(string, &output, "output", 'o', "FILE",
            "the job file to write; -: standard output (SOURCE with .cfg for its ending)"),
-    FLAG(&given.force, "force", 0, "replace a job file that is there"),
     OPTION_END,
 };
 

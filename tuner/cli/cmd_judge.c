@@ -22,8 +22,8 @@ struct judge_options {
     const char *job, *implementation, *entry, *device, *cache;
     struct option_list set;
     int64_t problem;
-    bool no_counters, no_sanitizers, serve;
-    bool asked; // given by a request
+    bool serve;
+    bool no_counters, no_sanitizers, asked; // given by a request
     int format;
 };
 
@@ -40,10 +40,9 @@ static const struct option_spec specs[] = {
     OPTION(integer, &given.problem, "problem", 'p', "N", "which of the job's problems to read counters on (1)",
            .low = 1, .high = JOB_MAX_PROBLEMS),
     OPTION_GPU(&given.device),
-    FLAG(&given.no_counters, "no-counters", 0, "read no hardware counters, so there are no findings from them"),
     OPTION_CACHE(&given.cache),
     FLAG(&given.serve, "serve", 0,
-         "keep running, and judge the kernels of requests (docs/running.md); accepts --device, --cache"),
+         "keep running, and judge the kernels of requests (docs/running.md); works with --device and --cache"),
     OPTION(choice, &given.format, "format", 'f', NULL, "how results are printed (table); docs/json.md describes json",
            .choices = document_formats),
     OPTION_END,
@@ -271,7 +270,7 @@ static int judge_request(struct judge_options *o)
 static int run(void)
 {
     struct judge_options *o = &given;
-    bool more = o->implementation || o->entry || o->set.count || o->problem != 1 || o->no_counters || o->format;
+    bool more = o->implementation || o->entry || o->set.count || o->problem != 1 || o->format;
     if (o->serve && more) return command_refuse("--serve accepts no options other than --device and --cache");
     if (o->serve) return judge_server_run(o->job, o->device, o->cache);
     if (!o->job) return command_refuse("JOB is missing: %s", specs[0].help);

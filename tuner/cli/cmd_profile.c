@@ -14,7 +14,7 @@
 struct profile_options {
     const char *job, *store, *trial, *against, *device, *cache;
     int64_t problem;
-    bool no_counters, limits;
+    bool limits;
     int format;
 };
 
@@ -36,7 +36,6 @@ static const struct option_spec specs[] = {
     OPTION(integer, &given.o.problem, "problem", 'p', "N", "which of the job's problems (1)", .low = 1,
            .high = JOB_MAX_PROBLEMS),
     OPTION_GPU(&given.o.device),
-    FLAG(&given.o.no_counters, "no-counters", 0, "read no hardware counters: only times, launch and occupancy"),
     FLAG(&given.o.limits, "limits", 0,
          "instead, find out whether memory, arithmetic or latency is the limit: time the kernel, only its memory "
          "traffic and only its arithmetic, at the same occupancy"),
@@ -159,7 +158,7 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
         autojson json_t *others = findings_json(findings, count, job);
         keep(p, &p->other, against, others);
     }
-    if (p->o.no_counters || json_object_get(profile_main_stage(profile), "counters")) return EXIT_DONE;
+    if (!p->single->counts || json_object_get(profile_main_stage(profile), "counters")) return EXIT_DONE;
     const json_t *notes = json_object_get(profile, "notes");
     return complain(EXIT_ENVIRONMENT, "no hardware counters: %s",
                     json_array_size(notes) ? json_string_value(json_array_get(notes, 0)) : "unknown reason");
@@ -225,7 +224,7 @@ static int profile(struct profiling *p)
     autofree char *cache = results_cache(job, p->o.cache);
     struct single_run_options options = {.device = p->o.device,
                                          .cache = cache,
-                                         .metrics = p->o.no_counters ? NULL : "full",
+                                         .metrics = "full",
                                          .baselines = p->spec.baseline || p->other.baseline,
                                          .rest = single_run_rest,
                                          .say = candidate_spec_say};
@@ -236,8 +235,7 @@ static int profile(struct profiling *p)
 
 static int run(void)
 {
-    if (given.o.limits && (given.o.against || given.o.no_counters))
-        return command_refuse("--limits excludes --against and --no-counters");
+    if (given.o.limits && given.o.against) return command_refuse("--limits excludes --against");
     int status = candidate_spec_open(&given.source, given.o.job, given.o.store);
     if (!status) status = profile(&given);
     single_run_close(given.single);
@@ -257,7 +255,7 @@ const struct command cmd_profile = {
     .more = "The candidate is compiled, verified, timed and counted again, with the metric set `full` and the job's "
             "`metrics`. The profile and the findings are stored in the job's database with the trial, if there is one "
             "(`docs/json.md`). Without permission for hardware counters the rest is printed and the exit status "
-            "is 3.\n\n"
+            "is 3. With SWEETSPOT_COUNTERS=none, no counters are read and the status is 0.\n\n"
             "The sections are speed of light, execution units, launch, occupancy, instruction cache, shared memory, "
             "global memory, divergence, registers and spills, balance of the multiprocessors, stalls, the most "
             "expensive source lines, and findings. A finding has an observation, the reason why it costs time, a "

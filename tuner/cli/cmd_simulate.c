@@ -8,35 +8,27 @@
 #include "tuner/simulate/simulate.h"
 
 static struct {
-    const char *strategy, *budgets, *timeline, *times;
+    const char *strategy, *budgets, *seeds, *timeline;
     struct option_list paths, priors;
     struct bench_options bench;
-    bool no_score;
     int format;
-} given = {.strategy = "default", .budgets = "25,50,100,200", .bench = {.seeds = 60, .first_seed = 1, .ahead = 1}};
+} given = {.strategy = "default", .seeds = "60"};
 
 static const struct option_spec specs[] = {
     ARGUMENT(list, &given.paths, "FILE", "recorded spaces: ours, Kernel Tuner caches, KTT, T4; gzip or plain"),
     OPTION(string, &given.strategy, "strategy", 'S', "NAMES", "strategies, separated by commas, or all (default)",
            .words = strategy_names),
     OPTION(string, &given.budgets, "budgets", 'b', "LIST",
-           "report after these numbers of unique evaluations (25,50,100,200)"),
-    OPTION(integer, &given.bench.seeds, "seeds", 0, "N", "runs of each strategy on each file (60)", .low = 1,
-           .high = 100000),
-    OPTION(integer, &given.bench.first_seed, "first-seed", 0, "N", "seed of the first run (1)"),
-    OPTION(integer, &given.bench.ahead, "ahead", 0, "N",
-           "number of outstanding proposals, as in a run whose compilers work ahead; the most promising of them is "
-           "measured next (1)",
-           .low = 1, .high = 1024),
+           "report after these numbers of unique evaluations, and with --timeline also after simulated times such as "
+           "10s (25,50,100,200; with --timeline also 10s,20s,40s,80s)"),
+    OPTION(string, &given.seeds, "seeds", 0, "N|RANGE",
+           "runs of each strategy on each file, with the seeds 1 to N, or those of a range such as 101-160 (60)"),
     OPTION(string, &given.timeline, "timeline", 0, "SETTINGS",
            "simulate a whole run with its policy: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds or "
            "'recorded'"),
-    OPTION(string, &given.times, "times", 0, "LIST",
-           "with --timeline: also report after these simulated times (10s,20s,40s,80s)"),
     OPTION(list, &given.priors, "prior", 0, "FILE",
            "recorded space or store with results of another device, size or data type to learn from; repeatable; a "
            "file is never a prior for itself (none)"),
-    FLAG(&given.no_score, "no-score", 0, "leave out the methodology score, which needs longer runs"),
     OPTION(integer, &given.bench.processes, "jobs", 'j', "N", "processes (one per core)", .low = 1,
            .high = BENCH_MAX_PROCESSES),
     OPTION_FORMAT(&given.format),
@@ -60,26 +52,33 @@ static int choose_strategies(const char *text, const struct strategy_class ***ch
     return status;
 }
 
-// Reads an ascending list of numbers, or of times if `seconds` is set. -1 with a message.
-static int parse_list(const char *option, const char *text, bool seconds, double *values, size_t most, size_t *count,
-                      struct error *err)
+// Reads the ascending numbers of evaluations and the ascending times of --budgets. -1 with a message.
+static int parse_budgets(const char *text, struct bench_options *o, struct simulate_options *simulated,
+                         struct error *err)
 {
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ",");
         autofree char *one = text_format("%.*s", (int)length, at);
-        char *end = one;
-        double value = seconds ? 0 : (double)strtoll(one, &end, 10);
-        bool good =
-            seconds ? !text_duration(one, &value) && value > 0 : end != one && !*end && value >= 1 && value <= 1000000;
-        if (!good)
-            return error_set(err, "%s: '%s' is not a list of %s", option, text,
-                             seconds ? "times such as 10s,20s" : "whole numbers from 1 to 1000000");
-        if (*count == most) return error_set(err, "%s: at most %zu", option, most);
-        if (*count && value <= values[*count - 1]) return error_set(err, "%s: must ascend", option);
-        values[(*count)++] = value;
+        char *end;
+        double seconds = 0;
+        int64_t evaluations = strtoll(one, &end, 10);
+        bool ascends, is_time = *end && given.timeline && !text_duration(one, &seconds) && seconds > 0;
+        size_t *count = is_time ? &simulated->time_count : &o->budget_count;
+        if (!is_time && (end == one || *end || evaluations < 1 || evaluations > 1000000))
+            return error_set(err, "--budgets: '%s' is not a whole number from 1 to 1000000%s", one,
+                             given.timeline ? " or a time such as 10s" : "; times need --timeline");
+        if (*count == BENCH_MAX_BUDGETS) return error_set(err, "--budgets: at most %d", BENCH_MAX_BUDGETS);
+        if (is_time) {
+            ascends = !*count || seconds > simulated->times[*count - 1];
+            simulated->times[(*count)++] = seconds;
+        } else {
+            ascends = !*count || evaluations > o->budgets[*count - 1];
+            o->budgets[(*count)++] = evaluations;
+        }
+        if (!ascends) return error_set(err, "--budgets: must ascend");
         at += length + (at[length] == ',');
     }
-    return *count ? 0 : error_set(err, "%s: empty", option);
+    return o->budget_count ? 0 : error_set(err, "--budgets: a number of evaluations is missing");
 }
 
 // Reads the priors for each file: all given priors except the file itself. Priors that cannot be used for the file are
@@ -122,24 +121,38 @@ static void print_rows(const struct bench_rows *r)
                (long long)r->options->seeds, r->legend);
 }
 
+// Reads --seeds. -1 with a message.
+static int parse_seeds(const char *text, struct bench_options *o, struct error *err)
+{
+    enum { MOST = 100000, LAST = 1000000000 };
+    const char *at = text;
+    char *end;
+    int64_t first = 1, last = strtoll(at, &end, 10);
+    if (end != at && *end == '-') {
+        first = last;
+        at = end + 1;
+        last = strtoll(at, &end, 10);
+    }
+    o->first_seed = first;
+    o->seeds = first >= 0 && last >= first && last <= LAST ? last - first + 1 : 0;
+    if (end != at && !*end && o->seeds >= 1 && o->seeds <= MOST) return 0;
+    return error_set(err, "--seeds needs a number of runs from 1 to %d or a range of seeds such as 101-160, not '%s'",
+                     MOST, text);
+}
+
 // Reads options whose values are strings. -1 with a message.
 static int parse(struct simulate_options *simulated, const struct strategy_class ***chosen, size_t *count,
                  struct error *err)
 {
     struct bench_options *o = &given.bench;
-    double budgets[BENCH_MAX_BUDGETS];
-    if (choose_strategies(given.strategy, chosen, count, err) ||
-        parse_list("--budgets", given.budgets, false, budgets, BENCH_MAX_BUDGETS, &o->budget_count, err))
+    const char *budgets = given.budgets    ? given.budgets
+                          : given.timeline ? "25,50,100,200,10s,20s,40s,80s"
+                                           : "25,50,100,200";
+    if (choose_strategies(given.strategy, chosen, count, err) || parse_budgets(budgets, o, simulated, err) ||
+        parse_seeds(given.seeds, o, err))
         return -1;
-    for (size_t i = 0; i < o->budget_count; i++) o->budgets[i] = (int64_t)budgets[i];
     if (given.priors.count > PRIOR_MOST) return error_set(err, "--prior: at most %d", PRIOR_MOST);
-    if (!given.timeline) return given.times ? error_set(err, "--times needs --timeline") : 0;
-    if (simulate_parse(given.timeline, &simulated->settings, err) ||
-        parse_list("--times", given.times ? given.times : "10,20,40,80", true, simulated->times, SIMULATE_MAX_TIMES,
-                   &simulated->time_count, err))
-        return -1;
-    if (o->ahead == 1) return 0;
-    return error_set(err, "--ahead and --timeline exclude each other: the simulated policy sets how far ahead");
+    return given.timeline ? simulate_parse(given.timeline, &simulated->settings, err) : 0;
 }
 
 static int run(void)
@@ -159,7 +172,6 @@ static int run(void)
     o->file_count = given.paths.count;
     o->paths = given.paths.items;
     o->files = (const struct recorded *const *)files;
-    o->score = !given.no_score;
     o->progress = isatty(STDERR_FILENO);
     struct bench_priors *read = given.priors.count ? read_priors(&given.priors, o) : NULL;
     o->priors = read;

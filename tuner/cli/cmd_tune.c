@@ -1,5 +1,6 @@
 // sweetspot tune: searches for the fastest configuration. The search can be stopped and resumed at any time.
 
+#include <ctype.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -53,7 +54,8 @@ static const struct option_spec specs[] = {
            "stop when doubling the evaluations is expected to gain less than this: 1%; at a share of the measured "
            "ceiling: '95% of ceiling'; or when a candidate is as fast as this: 330us (the job's, or never)"),
     OPTION(string, &given.request.options.device, "device", 'd', "DEVICE",
-           "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"),
+           "GPU number, list such as 0,1, part of the name of GPUs such as H100, or replay:FILE of a recorded space "
+           "(0; with --pool, all of the first GPU's model)"),
     OPTION_STORE(&given.jobs.store),
     OPTION(string, &given.shapes, "shapes", 0, "FILE",
            "tune for the sizes in FILE, with lines such as M=512,N=77, as the job JOB_shapes.cfg, which is written "
@@ -83,16 +85,13 @@ static const struct option_spec specs[] = {
            .group = "Several machines"),
     OPTION(string, &given.pool.cache, "node-cache", 0, "FOLDER",
            "folder on a node for the files that it receives (sweetspot-node in its user's cache)"),
-    OPTION(string, &given.pool.model, "gpu-model", 0, "TEXT",
-           "use only the GPUs of --pool whose name contains this, such as H100; all nodes compile (the first GPU's "
-           "model)"),
     OPTION(string, &given.request.options.strategy, "strategy", 0, "NAME", "search strategy (the job's, or default)",
            .words = strategy_names, .group = "Advanced"),
     OPTION(list, &given.priors, "prior", 0, "FILE",
            "recorded space or store with results of another device, size or data type to learn from; repeatable "
            "(those of the store's other environments and of other stores in its folder)"),
     FLAG(&given.request.options.earlier.alone, "no-stores", 0,
-         "do not begin with a shipped winner, and learn only from the files of --prior"),
+         "do not begin with a shipped winner, and learn only from --prior's files"),
     OPTION(integer, &given.request.options.seed, "seed", 0, "N", "seed of the search and of the data (1)"),
     OPTION(integer, &given.request.options.workers, "workers", 'j', "N", "compilers that run at once (one per core)",
            .low = 1, .high = 1024),
@@ -467,13 +466,16 @@ static int run(void)
         return command_refuse("--refresh only measures known results again and cannot be combined with --%s", useless);
     if (o->strategy && !strategy_choose(o->strategy, &err)) return command_refuse("%s", err.message); // before all else
     if (given.priors.count > PRIOR_MOST) return command_refuse("--prior: at most %d", PRIOR_MOST);
+    if (isalpha((unsigned char)*o->device) && strncmp(o->device, "replay:", 7) != 0) {
+        given.pool.model = o->device;
+        o->device = first_device;
+        if (!given.pools.count) given.pools.items[given.pools.count++] = "local"; // its workers report their names
+    }
     given.pool.text_count = given.pools.count;
     given.pool.texts = given.pools.items;
     if (given.pools.count) o->pool = &given.pool;
     if (given.pools.count && o->device != first_device && strncmp(o->device, "replay:", 7) != 0)
         return command_refuse("--pool and --device cannot be combined: use --pool local:%s", o->device);
-    if (given.pool.model && !given.pools.count)
-        return command_refuse("--gpu-model needs --pool; --device chooses among the GPUs of this machine");
     struct event_stream events = {.file = stdout};
     if (given.json) o->events = &events;
     o->earlier.prior_count = given.priors.count;

@@ -222,10 +222,10 @@ int draft_job(const struct draft_request *r, char **output)
     if (!*output) *output = text_format("%.*s.cfg", (int)(dot ? (size_t)(dot - r->path) : strlen(r->path)), r->path);
     cuda_file_init(&file, text);
     const struct cuda_kernel *kernel = find_kernel(&file, r->path, r->kernel);
-    if (kernel && !r->force && !output_is_stream(*output) && !access(*output, F_OK)) {
+    if (kernel && !output_is_stream(*output) && !access(*output, F_OK)) {
         fprintf(stderr,
                 r->assumes ? "sweetspot: '%1$s' already exists; to continue with it: sweetspot tune %1$s\n"
-                           : "sweetspot: '%1$s' already exists; --output names another file, --force replaces it\n",
+                           : "sweetspot: '%1$s' already exists; remove it first, or name another file with --output\n",
                 *output);
     } else if (kernel) {
         autorelease(job_draft_release) struct job_draft draft;

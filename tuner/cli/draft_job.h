@@ -6,7 +6,6 @@
 
 struct draft_request {
     const char *path, *kernel;            // path: of the source; kernel NULL: the source's only kernel
-    bool force;                           // replaces an existing job file
     bool assumes;                         // nothing is left blank
     struct option_list sizes, parameters; // "n=4096"
     const char *reference, *launch;       // NULL: not given

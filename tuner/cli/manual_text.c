@@ -38,6 +38,8 @@ const struct manual_fact manual_environment[] = {
     {"SWEETSPOT_SANITIZER", "tune judge doctor",
      "The compute-sanitizer for winners and the kernels of `judge`, or `none`. The default is the one on the PATH, "
      "in `$CUDA_HOME/bin` or next to nvcc."},
+    {"SWEETSPOT_COUNTERS", "judge profile",
+     "If it is `none`, no hardware counters are read. The option `--no-counters` of `tune` does the same."},
     {"SWEETSPOT_CHARTS", "report tune",
      "A folder with the libraries of the page, written by `make charts` (`libraries.js`, `LICENSES`). The default is "
      "`PREFIX/share/sweetspot/report` or the source tree's `out/npm/report`."},
@@ -93,7 +95,7 @@ const struct manual_example manual_examples[] = {
      "     -DSWEETSPOT_SOURCE_HASH=$(sweetspot header configs/sgemm.cfg --hash) \\\n"
      "     -include sgemm_best.h templates/gemm_simt.cu ...\n"},
     {"compare", "A gate for continuous integration, over all jobs of a folder:",
-     "sweetspot compare configs/suite --fail-below 1.0 --lower-bound\n"},
+     "sweetspot compare configs/suite --fail-below 1.0\n"},
     {"gate", "Fail if a kernel has become more than 1% slower than on the main branch:",
      "sweetspot gate configs/sgemm.cfg --base main --allow 1%\n"},
     {"report", "A page with all results, also during a run:", "sweetspot report -o night.html\n"},

@@ -133,8 +133,17 @@ static const struct {
     {"tune", "no-nvcc", "use --no-checks, or SWEETSPOT_NVCC=none to skip only nvcc's build"},
     {"tune", "report", "run `sweetspot report` at any time"},
     {"tune", "report-every", "run `sweetspot report` at any time"},
+    {"simulate", "ahead", "use --timeline, which simulates compilers that work ahead"},
+    {"simulate", "first-seed", "use --seeds, as in --seeds 101-160"},
+    {"simulate", "no-score", "runs are no longer made longer for the score"},
+    {"simulate", "times", "use --budgets, as in --budgets 100,10s,20s"},
     {"simulate", "set", "strategies have no options; `sweetspot list strategies` describes them"},
+    {"init", "force", "remove the file first"},
+    {"header", "cubin", "use --output FILE.cubin or FILE.sweetspot"},
     {"header", "force", "remove the file first"},
+    {"judge", "no-counters", "set SWEETSPOT_COUNTERS=none to read no counters"},
+    {"profile", "no-counters", "set SWEETSPOT_COUNTERS=none to read no counters"},
+    {"compare", "lower-bound", "--fail-below always decides by the lower bound"},
     {"report", "every", "run `sweetspot report` at any time"},
     {"status", "watch", "run `watch sweetspot status JOB`"},
     {"status", "every", "run `watch sweetspot status JOB`"},
@@ -143,7 +152,7 @@ static const struct {
 // Former names of options, which still work.
 static const struct {
     const char *command, *older, *name;
-} renamed[] = {{"judge", "template", "implementation"}, {"tune", "target", "until"}};
+} renamed[] = {{"judge", "template", "implementation"}, {"tune", "target", "until"}, {"tune", "gpu-model", "device"}};
 
 static const struct option_spec *find_older(const struct option_spec *specs, const char *name, size_t length)
 {

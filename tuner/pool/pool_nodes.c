@@ -278,7 +278,7 @@ static char *unfit(const struct worker_pool *p, size_t gpu, const json_t *hello)
     const json_t *device = json_object_get(hello, "device");
     const char *name = json_get_string(device, "name", "?"), *driver = json_get_string(device, "driver", ""),
                *model = p->settings.nodes ? p->settings.nodes->model : NULL;
-    if (model && !strcasestr(name, model)) return text_format("it is a %s, and --gpu-model is '%s'", name, model);
+    if (model && !strcasestr(name, model)) return text_format("it is a %s, and --device is '%s'", name, model);
     if (p->gpus[gpu].node == POOL_HERE || !p->first.device_name) return NULL; // this is the first GPU
     if (strcmp(name, p->first.device_name) != 0 || strcmp(driver, p->first.driver) != 0)
         return text_format("it is a %s with driver %s, the run is on %s with driver %s", name, driver,

@@ -17,7 +17,9 @@ static int read_device_list(struct worker_pool *p, struct error *err)
         errno = 0;
         long index = strtol(at, &end, 10);
         if (end == at || errno || index < 0 || (*end && *end != ','))
-            return error_set(err, "--device must be a number, a list such as 0,1, or replay:FILE, not '%s'",
+            return error_set(err,
+                             "--device must be a number, a list such as 0,1, replay:FILE or, for tune, part of a GPU's "
+                             "name, not '%s'",
                              p->settings.device);
         pool_add_gpu(p, POOL_HERE, text_format("gpu %ld", index), text_format("%ld", index));
         if (!*end) return 0;

@@ -22,7 +22,7 @@ struct single_run {
     char *device, *cache;
     const char *binary;                   // from the options
     const struct implementation *library; // from the options
-    bool counts;                          // opened with metrics
+    bool counts;                          // opened with metrics, and SWEETSPOT_COUNTERS is not "none"
     bool ended; // the worker announced its end ("restart"), so another must be set up before the next question
     void (*say)(const char *text);
 };

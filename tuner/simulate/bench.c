@@ -6,16 +6,15 @@
 // with unique evaluations as the cost: the baseline B(t) is the expected best of t random draws; the budget ends at the
 // first t where B has come 95% of the way from the median of the valid configurations to the optimum; the score is the
 // mean over t = 1 .. cutoff of (B(t) - F(t)) / (B(t) - optimum), where F(t) is the mean best over the seeds that have
-// found anything. 1 means that the optimum is found at once, 0 is as good as random search, and below 0 is worse.
+// found anything. 1 means that the optimum is found at once, 0 is as good as random search, and below 0 is worse. The
+// score is unknown if the runs end before the cutoff.
 #include "tuner/simulate/bench.h"
 
 #include "tuner/base/clock.h"
 
 struct runs {
     const struct bench_options *o;
-    int64_t *cutoff; // evaluations that the score averages over, per file; 0 without `score`
-    int64_t *length; // evaluations of a run, per file
-    size_t *offset;  // by file: its first curve in `best`
+    int64_t length;  // evaluations of a run
     double *best;    // best time so far after each evaluation, one curve after another; infinity while there is none
     double *seconds; // per proposal, by run
 };
@@ -73,23 +72,6 @@ struct strategy_options bench_strategy_options(const struct bench_options *o, si
     return options;
 }
 
-// If the strategy can rank configurations, puts the most promising one first, as runs with slow kernels do.
-static void most_promising_first(struct strategy *s, uint16_t *configs, size_t count, size_t width)
-{
-    if (count < 2 || !strategy_ranks(s)) return;
-    autofree const uint16_t **list = memory_new(count, sizeof *list);
-    autofree double *promise = memory_new(count, sizeof *promise);
-    size_t best = 0;
-    for (size_t i = 0; i < count; i++) list[i] = configs + i * width;
-    strategy_rank(s, list, count, promise);
-    for (size_t i = 1; i < count; i++)
-        if (promise[i] > promise[best]) best = i;
-    uint16_t config[SPACE_MAX_PARAMETERS];
-    memcpy(config, list[best], width * sizeof *config);
-    memmove(configs + width, configs, best * width * sizeof *configs);
-    memcpy(configs, config, width * sizeof *config);
-}
-
 // Makes one run, and fills its curve of `length` evaluations.
 static int run_one(const struct bench_options *o, const struct strategy_class *class, size_t file, uint64_t seed,
                    double *curve, int64_t length, double *seconds, struct error *err)
@@ -98,23 +80,17 @@ static int run_one(const struct bench_options *o, const struct strategy_class *c
     struct strategy_options options = bench_strategy_options(o, file, seed);
     double start = clock_cpu(), best = INFINITY;
     struct strategy *s = strategy_new(class, r->space, &options);
-    size_t width = r->parameter_count, waiting = 0;
-    autofree uint16_t *configs = memory_new((size_t)o->ahead * width, sizeof *configs);
+    uint16_t config[SPACE_MAX_PARAMETERS];
     int64_t done = 0;
     int result = 0;
-    while (done < length && result == 0) {
-        while (waiting < (size_t)o->ahead && strategy_ask(s, configs + waiting * width)) {
-            if (recorded_find(r, configs + waiting * width) < 0) {
-                result = error_set(err, "strategy '%s' proposed a configuration that is not valid", class->name);
-                break;
-            }
-            waiting++;
+    while (done < length && strategy_ask(s, config)) {
+        int64_t row = recorded_find(r, config);
+        if (row < 0) {
+            result = error_set(err, "strategy '%s' proposed a configuration that is not valid", class->name);
+            break;
         }
-        if (waiting == 0 || result < 0) break;
-        most_promising_first(s, configs, waiting, width);
-        struct observation observation = recorded_observation(r, (size_t)recorded_find(r, configs));
+        struct observation observation = recorded_observation(r, (size_t)row);
         strategy_tell(s, &observation);
-        memmove(configs, configs + width, --waiting * width * sizeof *configs);
         if (observation.outcome == OUTCOME_OK && observation.objective < best) best = observation.objective;
         curve[done++] = best;
     }
@@ -126,8 +102,7 @@ static int run_one(const struct bench_options *o, const struct strategy_class *c
 
 static double *curve_of(const struct runs *runs, size_t strategy, size_t file, size_t seed)
 {
-    size_t seeds = (size_t)runs->o->seeds;
-    return runs->best + runs->offset[file] + (strategy * seeds + seed) * (size_t)runs->length[file];
+    return runs->best + bench_run_number(runs->o, strategy, file, seed) * (size_t)runs->length;
 }
 
 static int run(void *user, size_t strategy, size_t file, size_t seed, struct error *err)
@@ -135,7 +110,7 @@ static int run(void *user, size_t strategy, size_t file, size_t seed, struct err
     const struct runs *runs = user;
     const struct bench_options *o = runs->o;
     return run_one(o, o->strategies[strategy], file, (uint64_t)o->first_seed + seed,
-                   curve_of(runs, strategy, file, seed), runs->length[file],
+                   curve_of(runs, strategy, file, seed), runs->length,
                    &runs->seconds[bench_run_number(o, strategy, file, seed)], err);
 }
 
@@ -145,8 +120,8 @@ static double score_of(const struct runs *runs, size_t strategy, size_t file)
     size_t valid;
     autofree double *times = sorted_times(r, &valid);
     double sum = 0;
-    int64_t points = 0;
-    for (int64_t t = 0; t < runs->cutoff[file]; t++) {
+    int64_t points = 0, cutoff = cutoff_of(r);
+    for (int64_t t = 0; t < cutoff && cutoff <= runs->length; t++) {
         double best = 0;
         int found = 0;
         for (int64_t seed = 0; seed < runs->o->seeds; seed++) {
@@ -193,7 +168,7 @@ static void evaluate_cell(struct bench_cell *cell, const struct runs *runs, size
     }
     cell->to_95 = stats_median(to_95, seeds);
     cell->to_99 = stats_median(to_99, seeds);
-    cell->score = o->score ? score_of(runs, strategy, file) : NAN;
+    cell->score = score_of(runs, strategy, file);
 }
 
 void bench_add(void *to, const void *from, size_t size, double share)
@@ -223,29 +198,15 @@ void bench_average(struct bench_rows *r)
 
 int bench_run(struct bench_rows *rows, const struct bench_options *o, bool detailed, struct error *err)
 {
-    struct runs runs = {.o = o};
-    size_t doubles = 0;
+    struct runs runs = {.o = o, .length = o->budgets[o->budget_count - 1]};
     if (bench_open(rows, o, sizeof(struct bench_cell), err)) return -1;
-    runs.cutoff = memory_new(o->file_count, sizeof *runs.cutoff);
-    runs.length = memory_new(o->file_count, sizeof *runs.length);
-    runs.offset = memory_new(o->file_count, sizeof *runs.offset);
-    for (size_t f = 0; f < o->file_count; f++) {
-        runs.cutoff[f] = o->score ? cutoff_of(o->files[f]) : 0;
-        runs.length[f] = o->budgets[o->budget_count - 1];
-        if (runs.cutoff[f] > runs.length[f]) runs.length[f] = runs.cutoff[f];
-        runs.offset[f] = doubles;
-        doubles += o->strategy_count * (size_t)o->seeds * (size_t)runs.length[f];
-    }
-    size_t bytes = (doubles + bench_runs(o)) * sizeof(double);
+    size_t doubles = bench_runs(o) * (size_t)runs.length, bytes = (doubles + bench_runs(o)) * sizeof(double);
     runs.best = bench_shared(bytes, err);
     runs.seconds = runs.best ? runs.best + doubles : NULL;
     int result = runs.best ? bench_deal(o, run, &runs, err) : -1;
     for (size_t i = 0; i < o->strategy_count * o->file_count && !result; i++)
         evaluate_cell((struct bench_cell *)rows->cells + i, &runs, i / o->file_count, i % o->file_count);
     bench_unshare(runs.best, bytes);
-    free(runs.cutoff);
-    free(runs.length);
-    free(runs.offset);
     bench_average(rows);
     bench_add_columns(rows, detailed);
     if (result) bench_release(rows);

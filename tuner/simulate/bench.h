@@ -24,8 +24,6 @@ struct bench_options {
     int64_t budgets[BENCH_MAX_BUDGETS]; // ascending; unique evaluations, including failed configurations
     int64_t seeds;
     int64_t first_seed;
-    int64_t ahead; // waiting proposals, the most promising of which is measured next; 1: each is measured at once
-    bool score;    // makes runs long enough for the methodology score
     // Priors for the strategies, by file; NULL: none.
     const struct bench_priors *priors;
     int64_t processes; // 0: one per core
@@ -37,7 +35,7 @@ struct bench_cell {
     double mean[BENCH_MAX_BUDGETS], median[BENCH_MAX_BUDGETS];
     double within_1_percent[BENCH_MAX_BUDGETS]; // share of the seeds whose quality is at least 0.99
     double to_95, to_99;         // median evaluations to that quality; infinite if the median seed does not reach it
-    double score;                // methodology score; NaN without `score`
+    double score;                // methodology score; NaN if it needs longer runs
     double seconds_per_proposal; // CPU time in the strategy, per evaluation
 };
 

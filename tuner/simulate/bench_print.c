@@ -22,6 +22,7 @@ static void add_cells(struct table *t, const struct bench_rows *r, const char *f
         snprintf(text, sizeof text, c->format, value);
         if (isinf(value))
             snprintf(text, sizeof text, ">%lld", (long long)r->options->budgets[r->options->budget_count - 1]);
+        if (isnan(value)) *text = 0;
         table_cell(t, "%s%s", reached > 1 - 1e-9 ? "" : ">", text);
     }
 }
@@ -89,7 +90,7 @@ void bench_add_columns(struct bench_rows *r, bool detailed)
     }
     r->columns[n++] = (struct bench_column){">to 95%", "%.4g", .place = FIGURE(to_95)};
     r->columns[n++] = (struct bench_column){">to 99%", "%.4g", .place = FIGURE(to_99)};
-    if (o->score) r->columns[n++] = (struct bench_column){">score", "%.3f", .place = FIGURE(score)};
+    r->columns[n++] = (struct bench_column){">score", "%.3f", .place = FIGURE(score)};
     r->columns[n++] =
         (struct bench_column){">ms/proposal", "%.3f", .place = FIGURE(seconds_per_proposal), .scale = 1e3};
     r->column_count = n;

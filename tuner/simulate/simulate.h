@@ -10,7 +10,7 @@
 
 #include "tuner/simulate/bench.h"
 
-enum { SIMULATE_MAX_TIMES = 16, SIMULATE_MAX_WORKERS = 1024 };
+enum { SIMULATE_MAX_WORKERS = 1024 };
 
 struct simulate_settings {
     size_t compilers, gpus;
@@ -20,15 +20,15 @@ struct simulate_settings {
 int simulate_parse(const char *text, struct simulate_settings *, struct error *);
 
 struct simulate_options {
-    struct bench_options bench; // ahead and score are not used
+    struct bench_options bench;
     struct simulate_settings settings;
     size_t time_count;
-    double times[SIMULATE_MAX_TIMES]; // s, ascending: also report at these times
+    double times[BENCH_MAX_BUDGETS]; // s, ascending: also report at these times
 };
 
 // The figures of one run, or their means over a file's runs or over the files. Quality is optimum / best found.
 struct simulate_figures {
-    double at_budget[BENCH_MAX_BUDGETS], at_time[SIMULATE_MAX_TIMES];
+    double at_budget[BENCH_MAX_BUDGETS], at_time[BENCH_MAX_BUDGETS];
     double seconds_to_95, seconds_to_99; // a run that does not get there counts with its full length
     double reached_95, reached_99;       // share of the runs that got there
     double evaluations_to_95;            // evaluations to 95%, with the same rule
