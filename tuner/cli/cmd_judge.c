@@ -21,13 +21,12 @@
 struct judge_options {
     const char *job, *implementation, *entry, *device, *cache;
     struct option_list set;
-    int64_t problem;
     bool serve;
     bool no_counters, no_sanitizers, asked; // given by a request
     int format;
 };
 
-static struct judge_options given = {.device = "0", .problem = 1};
+static struct judge_options given = {.device = "0"};
 
 static const struct option_spec specs[] = {
     ARGUMENT(string, &given.job, "JOB", "job file (configs/NAME.cfg); with --serve a Unix socket (standard input)",
@@ -37,8 +36,6 @@ static const struct option_spec specs[] = {
     OPTION(string, &given.entry, "entry", 'e', "NAME", "the kernel or function in it, instead of the job's kernel"),
     OPTION(list, &given.set, "set", 0, "NAME=VALUE",
            "a parameter's value (repeatable); others are as in the first valid configuration"),
-    OPTION(integer, &given.problem, "problem", 'p', "N", "which of the job's problems to read counters on (1)",
-           .low = 1, .high = JOB_MAX_PROBLEMS),
     OPTION_GPU(&given.device),
     OPTION_CACHE(&given.cache),
     FLAG(&given.serve, "serve", 0,
@@ -134,8 +131,6 @@ static int check_job(const struct judge_options *o, const struct job *job)
 {
     if (!job->verify.enabled || job->others.reference.kind == IMPLEMENTATION_NONE)
         return complain(EXIT_USAGE, "%s: judging a kernel needs a reference: add one to the job file", o->job);
-    if (o->problem > (int64_t)job->tuned_count)
-        return complain(EXIT_USAGE, "%s has %zu problems that are tuned", o->job, job->tuned_count);
     return 0;
 }
 
@@ -148,8 +143,7 @@ static void show(const struct judge_options *o, const struct job *job, const str
                                .compiler = single->pool.first.compiler,
                                .device = single->pool.first.device_name,
                                .driver = single->pool.first.driver,
-                               .limits = &single->pool.first.limits,
-                               .problem = (size_t)o->problem - 1};
+                               .limits = &single->pool.first.limits};
     json_t *members = judgement_json(&about, judgement);
     autojson json_t *document = json_document("sweetspot-judgement", JUDGEMENT_VERSION, members);
     if (o->asked) {
@@ -175,7 +169,7 @@ static int judge(const struct judge_options *o, struct candidate_source *source,
         o->no_sanitizers
             ? NULL
             : sanitizer_open(single->pool.gpu_program, single->pool.gpus[single->pool.first_gpu].device, &no_sanitizer);
-    int failed = judge_candidate(single, job, config, (size_t)o->problem - 1, sanitizer, &judgement, &err);
+    int failed = judge_candidate(single, job, config, sanitizer, &judgement, &err);
     if (!sanitizer) judgement.not_sanitized = no_sanitizer;
     if (!failed) show(o, job, single, binary, &judgement);
     sanitizer_close(sanitizer);
@@ -270,7 +264,7 @@ static int judge_request(struct judge_options *o)
 static int run(void)
 {
     struct judge_options *o = &given;
-    bool more = o->implementation || o->entry || o->set.count || o->problem != 1 || o->format;
+    bool more = o->implementation || o->entry || o->set.count || o->format;
     if (o->serve && more) return command_refuse("--serve accepts no options other than --device and --cache");
     if (o->serve) return judge_server_run(o->job, o->device, o->cache);
     if (!o->job) return command_refuse("JOB is missing: %s", specs[0].help);

@@ -12,7 +12,7 @@ static struct {
     struct option_list paths, priors;
     struct bench_options bench;
     int format;
-} given = {.strategy = "default", .seeds = "60"};
+} given = {.strategy = "default", .seeds = "60", .bench = {.ahead = 1}};
 
 static const struct option_spec specs[] = {
     ARGUMENT(list, &given.paths, "FILE", "recorded spaces: ours, Kernel Tuner caches, KTT, T4; gzip or plain"),
@@ -23,6 +23,10 @@ static const struct option_spec specs[] = {
            "10s (25,50,100,200; with --timeline also 10s,20s,40s,80s)"),
     OPTION(string, &given.seeds, "seeds", 0, "N|RANGE",
            "runs of each strategy on each file, with the seeds 1 to N, or those of a range such as 101-160 (60)"),
+    OPTION(integer, &given.bench.ahead, "ahead", 0, "N",
+           "number of outstanding proposals, as in a run whose compilers work ahead; the most promising of them is "
+           "measured next (1)",
+           .low = 1, .high = 1024),
     OPTION(string, &given.timeline, "timeline", 0, "SETTINGS",
            "simulate a whole run with its policy: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds or "
            "'recorded'"),
@@ -152,7 +156,10 @@ static int parse(struct simulate_options *simulated, const struct strategy_class
         parse_seeds(given.seeds, o, err))
         return -1;
     if (given.priors.count > PRIOR_MOST) return error_set(err, "--prior: at most %d", PRIOR_MOST);
-    return given.timeline ? simulate_parse(given.timeline, &simulated->settings, err) : 0;
+    if (!given.timeline) return 0;
+    if (simulate_parse(given.timeline, &simulated->settings, err)) return -1;
+    if (o->ahead == 1) return 0;
+    return error_set(err, "--ahead and --timeline exclude each other: the simulated policy sets how far ahead");
 }
 
 static int run(void)

@@ -115,13 +115,13 @@ static int race(struct judging *g, struct error *err)
 
 // Reads the candidate's counters, which verifies it once more. A candidate whose counters cannot be read has not
 // failed.
-static int count(struct judging *g, const uint16_t *config, size_t problem, struct error *err)
+static int count(struct judging *g, const uint16_t *config, struct error *err)
 {
     struct judgement *j = g->judgement;
     struct error why = {""};
     if (!g->single->counts || g->single->library) return 0;
     single_run_say(g->single, "counting");
-    j->profile = explain_candidate(g->single, g->job, config, problem, "candidate", 0, 0, &why);
+    j->profile = explain_candidate(g->single, g->job, config, 0, "candidate", 0, 0, &why);
     if (!j->profile) {
         j->not_counted = why;
         return 0;
@@ -129,7 +129,7 @@ static int count(struct judging *g, const uint16_t *config, size_t problem, stru
     return take_verdict(g, json_get_string(j->profile, "status", ""), json_get_string(j->profile, "reason", ""), err);
 }
 
-int judge_candidate(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem,
+int judge_candidate(struct single_run *single, const struct job *job, const uint16_t *config,
                     struct sanitizer *sanitizer, struct judgement *j, struct error *err)
 {
     struct judging g = {.single = single, .job = job, .judgement = j};
@@ -143,7 +143,7 @@ int judge_candidate(struct single_run *single, const struct job *job, const uint
         failed = try_candidate(&g, err);
         if (!failed) sanitize(&g, sanitizer);
         if (!failed && j->status == STATUS_OK) failed = race(&g, err);
-        if (!failed && j->status == STATUS_OK) failed = count(&g, config, problem, err);
+        if (!failed && j->status == STATUS_OK) failed = count(&g, config, err);
     }
     single_run_candidate_release(&g.candidate);
     return failed;
@@ -249,10 +249,10 @@ static json_t *counters_json(const struct judged_job *about, const struct judgem
     json_t *out = json_array();
     json_array_each(stages, i, stage) {
         json_t *values = json_object_get(stage, "counters");
-        json_array_append_new(
-            out, json_pack("{s:s, s:s, s:O?, s:O?, s:o}", "problem", about->job->problems[about->problem].name, "stage",
-                           json_get_string(stage, "name", ""), "launch", json_object_get(stage, "launch"), "facts",
-                           json_object_get(stage, "facts"), "values", values ? json_incref(values) : json_null()));
+        json_array_append_new(out, json_pack("{s:s, s:s, s:O?, s:O?, s:o}", "problem", about->job->problems[0].name,
+                                             "stage", json_get_string(stage, "name", ""), "launch",
+                                             json_object_get(stage, "launch"), "facts", json_object_get(stage, "facts"),
+                                             "values", values ? json_incref(values) : json_null()));
     }
     return out;
 }

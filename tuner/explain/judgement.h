@@ -28,10 +28,10 @@ struct judgement {
 };
 enum { JUDGE_TRIAL = 1 };
 
-// `problem`: the problem whose counters are read, if the run has metrics. `sanitizer` may be NULL. Returns -1 with a
-// message if the judgement failed for reasons other than the candidate. The caller releases, also after a failure.
-int judge_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
-                    struct sanitizer *sanitizer, struct judgement *, struct error *);
+// Counters are read on the first problem, if the run has metrics. `sanitizer` may be NULL. Returns -1 with a message if
+// the judgement failed for reasons other than the candidate. The caller releases, also after a failure.
+int judge_candidate(struct single_run *, const struct job *, const uint16_t *config, struct sanitizer *sanitizer,
+                    struct judgement *, struct error *);
 void judgement_release(struct judgement *);
 
 // A judgement as a document and as a table. The document has a version, and docs/json.md describes it. Members may be
@@ -44,7 +44,6 @@ struct judged_job {
     const char *path, *hash; // of the judged source or binary
     const char *compiler, *device, *driver;
     const struct device_limits *limits;
-    size_t problem; // the problem whose counters were read
 };
 
 // New reference.

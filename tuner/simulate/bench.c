@@ -72,6 +72,23 @@ struct strategy_options bench_strategy_options(const struct bench_options *o, si
     return options;
 }
 
+// If the strategy can rank configurations, puts the most promising one first, as runs with slow kernels do.
+static void most_promising_first(struct strategy *s, uint16_t *configs, size_t count, size_t width)
+{
+    if (count < 2 || !strategy_ranks(s)) return;
+    autofree const uint16_t **list = memory_new(count, sizeof *list);
+    autofree double *promise = memory_new(count, sizeof *promise);
+    size_t best = 0;
+    for (size_t i = 0; i < count; i++) list[i] = configs + i * width;
+    strategy_rank(s, list, count, promise);
+    for (size_t i = 1; i < count; i++)
+        if (promise[i] > promise[best]) best = i;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    memcpy(config, list[best], width * sizeof *config);
+    memmove(configs + width, configs, best * width * sizeof *configs);
+    memcpy(configs, config, width * sizeof *config);
+}
+
 // Makes one run, and fills its curve of `length` evaluations.
 static int run_one(const struct bench_options *o, const struct strategy_class *class, size_t file, uint64_t seed,
                    double *curve, int64_t length, double *seconds, struct error *err)
@@ -80,17 +97,23 @@ static int run_one(const struct bench_options *o, const struct strategy_class *c
     struct strategy_options options = bench_strategy_options(o, file, seed);
     double start = clock_cpu(), best = INFINITY;
     struct strategy *s = strategy_new(class, r->space, &options);
-    uint16_t config[SPACE_MAX_PARAMETERS];
+    size_t width = r->parameter_count, waiting = 0;
+    autofree uint16_t *configs = memory_new((size_t)o->ahead * width, sizeof *configs);
     int64_t done = 0;
     int result = 0;
-    while (done < length && strategy_ask(s, config)) {
-        int64_t row = recorded_find(r, config);
-        if (row < 0) {
-            result = error_set(err, "strategy '%s' proposed a configuration that is not valid", class->name);
-            break;
+    while (done < length && result == 0) {
+        while (waiting < (size_t)o->ahead && strategy_ask(s, configs + waiting * width)) {
+            if (recorded_find(r, configs + waiting * width) < 0) {
+                result = error_set(err, "strategy '%s' proposed a configuration that is not valid", class->name);
+                break;
+            }
+            waiting++;
         }
-        struct observation observation = recorded_observation(r, (size_t)row);
+        if (waiting == 0 || result < 0) break;
+        most_promising_first(s, configs, waiting, width);
+        struct observation observation = recorded_observation(r, (size_t)recorded_find(r, configs));
         strategy_tell(s, &observation);
+        memmove(configs, configs + width, --waiting * width * sizeof *configs);
         if (observation.outcome == OUTCOME_OK && observation.objective < best) best = observation.objective;
         curve[done++] = best;
     }

@@ -20,7 +20,7 @@ struct simulate_settings {
 int simulate_parse(const char *text, struct simulate_settings *, struct error *);
 
 struct simulate_options {
-    struct bench_options bench;
+    struct bench_options bench; // ahead is not used
     struct simulate_settings settings;
     size_t time_count;
     double times[BENCH_MAX_BUDGETS]; // s, ascending: also report at these times
