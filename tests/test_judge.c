@@ -129,7 +129,6 @@ static const struct {
     {"", "job.cfg --set X=7 --set MODE=wrong", 2, "", "constraints exclude X=7,MODE=wrong"},
     {"", "none.cfg", 2, "", "'reference' is missing"},
     {"", "unverified.cfg", 2, "", "judging a kernel needs a reference"},
-    {"", "job.cfg -p 2", 2, "", "1 problems that are tuned"},
     {"", "nothing.cfg", 2, "", "nothing.cfg"},
     {"", "plain.cfg -d replay:x.json", 2, "", "needs a GPU"},
     {"export FAKE_ENVIRONMENT='no CUDA driver';", "plain.cfg", 3, "", "no CUDA driver"},

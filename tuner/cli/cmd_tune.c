@@ -91,7 +91,7 @@ static const struct option_spec specs[] = {
            "recorded space or store with results of another device, size or data type to learn from; repeatable "
            "(those of the store's other environments and of other stores in its folder)"),
     FLAG(&given.request.options.earlier.alone, "no-stores", 0,
-         "do not begin with a shipped winner, and learn only from the files of --prior"),
+         "do not begin with a shipped winner, and learn only from --prior's files"),
     OPTION(integer, &given.request.options.seed, "seed", 0, "N", "seed of the search and of the data (1)"),
     OPTION(integer, &given.request.options.workers, "workers", 'j', "N", "compilers that run at once (one per core)",
            .low = 1, .high = 1024),
