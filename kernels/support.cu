@@ -418,9 +418,9 @@ extern "C" __global__ void support_sums_join(const sums *partial, int n, sums *t
 // ---- the L2 cache --------------------------------------------------------------------------------------------------
 
 // Fills the L2 with its own lines, marked to be evicted last, because ordinary reads do not displace all lines of an
-// earlier kernel. On an H200, reads of twice the L2's size left a quarter of 16 MB of lines there, and all of 4 MB of
-// lines that had been loaded with evict_last. Reading, unlike writing, leaves lines that need not be written back
-// during the timed kernel. `sink` is never written: no sum of zeros is 1.
+// earlier kernel. On an H200, after a flush that read twice the L2's size, the L2 still held a quarter of an earlier
+// kernel's 16 MiB, and four fifths of 4 MiB that it had loaded with evict_last. Reading, unlike writing, leaves lines
+// that need not be written back during the timed kernel. `sink` is never written: no sum of zeros is 1.
 extern "C" __global__ void support_flush(const uint4 *data, i64 n, u32 *sink)
 {
     u32 sum = 0;

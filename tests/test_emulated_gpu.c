@@ -197,8 +197,9 @@ TEST(the_worker_measures_energy)
     if (!(fabs(watts - 300) <= 300 * 0.05 / 2)) fail_msg("%g W", watts);
 }
 
-// cublasLt's 32 algorithms race. The three baselines include no algorithm that does not run, equals another one, or was
-// fast only at first. The second process of the final uses the choice of the first, and a stage makes its own choice.
+// cublasLt's 32 algorithms race. The three baselines exclude algorithms that do not run, that equal another one, or
+// that were fast only at first. The second process of the final uses the choice of the first, and a stage makes its own
+// choice.
 TEST(the_fastest_three_ways_of_cublaslt_are_baselines_of_their_own)
 {
     char *folder = e2e_folder("cublaslt");

@@ -8,9 +8,9 @@
 // as long as it gains nothing, that is, it takes at least `enough` times the time of the case `plain`. About one in a
 // thousand measurements of a few microseconds is off, so a gain counts only if it recurs in one of two repetitions.
 //
-// A wrong kernel may be lucky in the short soak of a trial that is not the best. It counts as accepted if it passes
-// again in one of two more trials, or in a final. The verdict `final` is for kernels that such trials often miss; the
-// final must find them.
+// The soak is short in a trial that is not the best, so a wrong kernel may pass it by luck. It counts as accepted if it
+// passes again in one of two more trials, or in a final. The verdict `final` is for kernels that such trials often
+// miss; the final must find them.
 //
 // To run one family by hand: sweetspot tune tests/hostile/FAMILY.cfg --no-counters. SWEETSPOT_HOSTILE_WAYS=all runs
 // every family in all ways. SWEETSPOT_HOSTILE_CASES="FAMILY/CASE:WAY ..." runs only these cases and `plain`, with a

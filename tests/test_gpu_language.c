@@ -2,7 +2,7 @@
 // kernels and with a job that must be found wrong.
 #include "tests/gpu.h"
 
-// Tunes a job with this source. The command gets `options`, and the output includes the table of `status`.
+// Tunes a job with this source. `options` are passed to `tune`, and the output includes the table of `status`.
 static struct e2e_result tune(const char *name, const char *job, const char *source, const char *options)
 {
     char *folder = e2e_folder(name);
@@ -75,7 +75,7 @@ GPU_TEST(stages_with_macros_of_their_own_run_from_units_of_their_own)
     assert_contains(tune("gpu_phases", wrong, phases_source, quick).out, "3 wrong");
 }
 
-// Making the table is not timed, clearing the output is. LEAVE keeps the table for the next launch.
+// Clearing the output is timed, but making the table is not. LEAVE keeps the table for the next launch.
 static const char table_job[] =
     "name = \"table\"; kernel = { template = \"x.cu\"; };\n"
     "parameters = ( { name = \"BLOCK\"; values = [64, 128, 256]; } );\n"

@@ -41,7 +41,7 @@ TEST(each_limit_binds_where_it_should)
         int64_t threads, registers, shared, blocks;
     } cases[] = {
         {"32 blocks an SM", 1, 24, 0, 32},
-        {"64 warps an SM, of which a part of a warp is a whole one", 33, 24, 0, 32},
+        {"64 warps an SM, and a part of a warp counts as a whole one", 33, 24, 0, 32},
         {"64 warps an SM", 96, 24, 0, 21},
         {"a warp's registers come in units of 256: 33 are 40", 256, 33, 0, 6},
         {"and 40 are 40", 256, 40, 0, 6},

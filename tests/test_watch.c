@@ -118,8 +118,9 @@ static json_t *workers_of(const char *folder)
     return document;
 }
 
-// Each of three delays is the longest one in one of three searches, where its share must be larger than in the other
-// searches. The searches run at the same time, so that a busy machine slows all of them down.
+// In each of the three searches a different delay is the longest. The share of time that belongs to this delay must be
+// larger there than in the other two searches. The searches run at the same time, so that a busy machine slows all of
+// them down.
 TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
 {
     static const struct {

@@ -36,7 +36,7 @@ void stop_release(struct stop *s)
     s->trace = NULL;
 }
 
-// The best has to improve by at least a given share since the last gain to count as the next one. Gains are modelled as
+// A gain is counted when the best has improved by at least a given share since the previous gain. Gains are modelled as
 // a Poisson process over the logarithm of the number of evaluations. The records of a random sequence are such a
 // process with rate 1. A search does better than chance while it learns, and worse when it is near the optimum, so the
 // rate is unknown. Its gamma distribution combines experience from typical searches with the gains so far; newer gains

@@ -28,7 +28,7 @@ enum {
     MAX_NEIGHBOURS = 2000,
 };
 
-// With priors: the error that they are assumed to have before much is measured, and the number of results that this
+// The error that priors are assumed to have until enough results are known, and the number of results that this
 // assumption is worth.
 static const double usual_error = 0.3;
 enum { USUAL_RESULTS = 4 };

@@ -2,9 +2,9 @@
 //
 // A configuration is an array of value *indices*, one uint16_t per parameter, in the order in which the parameters were
 // added. It needs no allocation, and is hashed and compared as plain bytes. Valid configurations are numbered 0 ..
-// space_size-1 in lexicographic order of their value indices. For this, the parameters are put in an order that is
-// chosen for the space and is the same whenever the same space is built. The numbering is exact and needs no table of
-// all configurations (see space_build.c and diagram.c), so spaces of 10^12 combinations can be counted, indexed and
+// space_size-1 in lexicographic order of their value indices. The order of the parameters in this comparison is chosen
+// for the space, and is the same whenever the same space is built. The numbering is exact and needs no table of all
+// configurations (see space_build.c and diagram.c), so spaces of 10^12 combinations can be counted, indexed and
 // sampled.
 //
 // A configuration is valid when every constraint holds. A constraint that cannot be evaluated (x % 0) on a

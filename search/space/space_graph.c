@@ -196,7 +196,7 @@ static double magnitude(const struct graph *g, enum expr_op op, const int *opera
     return size;
 }
 
-// A node for the operation without simplification, with the bounds of its value and whether it may fail.
+// Makes a node for the operation as it stands, unsimplified. Computes the bounds of its value and whether it may fail.
 static int plain_operation(struct graph *g, enum expr_op op, const int *operands, int count)
 {
     struct graph_node n = {.op = op, .parameter = -1, .count = count};

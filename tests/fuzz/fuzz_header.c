@@ -1,5 +1,6 @@
-// Earlier headers of sweetspot, whose sections are JSON in comments: they are read back, merged and rendered again. The
-// input is two headers with a line "====" between them: an old one, and one whose sections are merged into it.
+// Reads headers that sweetspot generated earlier, merges them and renders them again. Their sections are JSON in
+// comments. The input is two headers with a line "====" between them: an old one, and one whose sections are merged
+// into it.
 //
 // Promise: every input is either read or refused with a message. Sections that were read can be merged and rendered, or
 // are refused. Reading the rendered header gives the same sections.

@@ -7,9 +7,9 @@
 // "sanitize"), job_message.h, problem_message.h, compile_message.h. Members that are unknown, "", 0 or false are
 // usually left out, and members that are missing or null are unknown. The other messages are described here.
 //
-// FIGURES are the known fields of a trial, a problem or a stage, with the names for answers in the table of
-// tuner/trial/trial_field.c, which `sweetspot list fields` prints. An unknown figure is left out. Names in capitals are
-// explained where they first appear; a bar separates alternatives.
+// FIGURES are the known fields of a trial, a problem or a stage, under the names that the table in
+// tuner/trial/trial_field.c gives them for answers. `sweetspot list fields` prints this table. An unknown figure is
+// left out. Names in capitals are explained where they first appear; a bar separates alternatives.
 //
 // Answers to any request:
 //   {"id":n,"status":"error","reason":".."}          it is invalid or cannot be fulfilled; the worker continues

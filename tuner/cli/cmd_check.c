@@ -73,9 +73,9 @@ static bool add_neighbour(struct check_samples *s, const struct job *job, size_t
     return false;
 }
 
-// Chooses `count` different configurations, or all if the space is no larger. Every other sample differs from an
-// earlier one only in a parameter that no launch reads, so that their code can be compared. A single sample is the
-// first configuration of the space.
+// Chooses `count` different configurations, or all if the space is no larger. Where possible, every second sample
+// differs from an earlier one only in a parameter that no launch reads, so that their code can be compared. A single
+// sample is the first configuration of the space.
 static void choose_samples(struct check_samples *s, const struct job *job, uint64_t count)
 {
     uint64_t total = space_size(job->space);

@@ -212,7 +212,7 @@ static int list_all_operations(void)
     json_t *document = json_array();
     for (size_t i = 0; operations[i]; i++) json_array_append_new(document, operation_json(operations[i]));
     return list_entries("operation", document, columns, NULL,
-                        "\n`sweetspot list operations NAME` shows the roles, error bound and baselines of one.\n");
+                        "\n`sweetspot list operations NAME` shows an operation's roles, error bound and baselines.\n");
 }
 
 static void add_part(json_t *rows, const char *part, const char *name, const char *kind, json_t *fallback,

@@ -273,8 +273,8 @@ static int prepare(struct counters *c, struct error *err)
 }
 
 // Opens and closes an empty session. After the device has been queried, kernels run slower, as they do during a session
-// (62.0 us instead of 60.35 us); opening and closing a session restores their speed. In addition, anything that
-// prevents counting appears at the latest when a pass is started.
+// (62.0 us instead of 60.35 us); opening and closing a session restores their speed. The empty session also shows
+// whether counting is possible, because every obstacle is reported when a pass is started, if not earlier.
 static int try_session(struct counters *c, struct error *err)
 {
     if (counters_begin_session(c, err)) return -1;

@@ -51,7 +51,7 @@ struct counters_facts {
     const char *note;   // metrics of the set that this chip lacks, in one line for a person; NULL if there are none
     const char *chip;   // CUPTI's name for the chip ("GH100"), or "" if it is unknown
     // The columns of a result: all metrics of the set that are meant for the chip, including those that it lacks. If
-    // the chip is unknown, the set's metrics that are meant for every chip.
+    // the chip is unknown, these are the set's metrics that are meant for every chip.
     const struct metric *const *metrics;
     size_t count;
     size_t passes; // the set takes at most this many passes (0 without counters), each with two launches per candidate

@@ -1,5 +1,6 @@
 // A judgement of one candidate, by the same means as in a search and its final. The candidate is compiled, verified and
-// timed as a trial, run under compute-sanitizer, raced against the baselines on data from a secret seed, and counted.
+// timed as a trial, run under compute-sanitizer, raced against the baselines on data from a secret seed, and profiled
+// with hardware counters.
 // The judgement ends at the first failure, except that the sanitizer may still give details of a known failure.
 #pragma once
 

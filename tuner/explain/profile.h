@@ -21,9 +21,9 @@ const json_t *profile_main_stage(const json_t *profile);
 // Whether the stage multiplies with tensor instructions.
 bool profile_uses_tensor(const json_t *stage);
 
-// The highest rate, in the job's `flops` per second, that the execution unit of its arithmetic reaches according to the
-// measured ceiling. NaN if the unit or its ceiling is unknown, or if the stage uses tensor instructions and the unit is
-// not a tensor unit.
+// The highest rate, in the job's `flops` per second, that the execution unit for the job's arithmetic can reach
+// according to the measured ceiling. NaN if the unit or its ceiling is unknown, or if the stage uses tensor
+// instructions and the unit is not a tensor unit.
 double profile_arithmetic_ceiling(const json_t *profile, const json_t *stage);
 
 // Where the time goes: the share of a warp's time in each state. The shares add up to 1. Writes at most `max` entries,

@@ -11,8 +11,8 @@ bool builds_wanted(const struct final_run *f)
     return !f->with.pool->replay && f->with.checks;
 }
 
-// Uses a separate compiler process, since the policy uses the others. The binary waits in the cache. Does nothing with
-// a pool of nodes, whose compilers run on other machines.
+// Uses a separate compiler process, since the policy uses the others. The binary stays in the cache until it is needed.
+// Does nothing with a pool of nodes, whose compilers run on other machines.
 void builds_ahead(struct final_run *f, int64_t trial)
 {
     struct worker_pool *pool = f->with.pool;

@@ -161,8 +161,8 @@ static size_t rounds_of(const struct final_run *f, const struct final_entry_answ
     return e->problem_count ? rounds : 0;
 }
 
-// The number of rounds in the newest answer: that of the entry with the most rounds, since an entry without times is
-// the worker's mistake.
+// The number of rounds in the newest answer. It is taken from the entry with the most rounds: if another entry lacks
+// times, this is the worker's mistake and does not reduce the number.
 static size_t rounds_taken(const struct final_run *f)
 {
     size_t most = 0;

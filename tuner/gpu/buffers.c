@@ -149,7 +149,7 @@ static int check_host_fill(const struct device_buffer *b, struct error *err)
     return host_fill_check(&f, &b->view, err) ? error_prefix(err, "buffer %s", b->name) : 0;
 }
 
-// Reads the addresses in buffer i, as many as it has elements, once all buffers are known.
+// Reads the addresses in buffer i, one for each element. All buffers must be known.
 static int read_addresses(struct buffers *s, size_t i, const struct buffer_request *from, struct error *err)
 {
     struct device_buffer *b = &s->list[i];

@@ -145,7 +145,8 @@ uint64_t buffers_key(unsigned flags);
 // What buffer i held in a copy after buffers_restore() with this key.
 struct content buffers_content(const struct buffers *, size_t i, unsigned copy, uint64_t key);
 enum { BUFFERS_ALL = -1 };
-// Enqueues checking the guards of one copy, or of all (BUFFERS_ALL). Adds to the findings, which the caller has zeroed.
+// Enqueues a check of the guards of one copy, or of all copies (BUFFERS_ALL). Adds to the findings, which the caller
+// has zeroed.
 int buffers_guards(struct buffers *, int copy, struct error *err);
 // Enqueues writing new guards from the key; the three kinds take turns from copy to copy. CONTENT_NAN: all copies get
 // the same guards, which never change.

@@ -79,7 +79,7 @@ static struct line *find_line(struct lines *lines, const struct source_place *pl
     return &lines->list[lines->count++];
 }
 
-// Adds every instruction to its own line, and once to each line that leads to it.
+// Adds every instruction to its own line and to the lines of the inlined calls that lead to it, once per line.
 static int join(const struct sass_listing *listing, const struct linetable *table, struct lines *lines,
                 struct error *err)
 {

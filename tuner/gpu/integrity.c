@@ -39,7 +39,8 @@ static void add(struct pieces *all, struct piece p)
     all->list[all->count++] = p;
 }
 
-// Adds the inputs of one copy, which may be in the placement, and the origins of one set.
+// Adds the inputs of one copy of `in`, which are the problem's own buffers or those of the placement. With `origins`,
+// also adds the origins of one set.
 static void add_inputs(struct pieces *all, size_t k, unsigned set, const struct buffers *in, unsigned copy,
                        bool origins)
 {

@@ -112,8 +112,8 @@ bool pipeline_moves(const struct pipeline *, size_t problem);
 // Whether the candidate has any stage for a problem. A candidate without stages for a problem cannot compute it
 // (objective "each").
 bool pipeline_does(const struct pipeline *, size_t problem);
-// Whether some stages of a problem are not timed, so that its time may be shorter than its whole work could possibly
-// take.
+// Whether some stages of a problem are not timed. If so, the measured time may be shorter than the problem's whole work
+// requires.
 bool pipeline_prepares(const struct pipeline *, size_t problem);
 // The work of a problem. The module's variables are restored before every launch once they have been seen to change
 // (module_state_inspect()).

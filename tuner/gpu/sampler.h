@@ -51,7 +51,7 @@ void sampler_result(const struct sampler *, struct measurement *);
 
 enum { EARLY_STOP_KEPT = 32, EARLY_STOP_LEAST = 8 };
 
-// s. A launch this long warms up the device by itself, and a disturbance is a small part of it.
+// s. A launch this long warms up the device by itself, and disturbances hardly change its time.
 extern const double early_stop_long_launch;
 
 // For one problem. Zeroed: nothing is known.

@@ -20,8 +20,8 @@ struct soak_budget {
     double seconds;
 };
 
-// Budgets for a new best, before it limits other candidates, and for a finalist in the first process of a final and in
-// the other processes.
+// The budget for a new best (which is soaked before it limits other candidates), the budget for a finalist in the first
+// process of a final, and the budget for a finalist in the other processes.
 extern const struct soak_budget soak_of_best, soak_of_finalist, soak_of_process;
 
 // Called after a verified pass, whose times tell how many launches fit. STATUS_OK, or the status and the reason of the

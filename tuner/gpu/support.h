@@ -38,7 +38,8 @@ struct element_format {
 };
 struct element_format support_format(enum element);
 
-// What one buffer holds in one copy. `near`: elements, each repeated over 8 bytes, that CONTENT_NEAR resembles.
+// The contents of one buffer in one copy. CONTENT_NEAR writes values close to the elements in `near`, each of which is
+// repeated over 8 bytes.
 enum { CONTENT_NEAR_COUNT = 4 };
 struct content {
     uint64_t key, kind;
@@ -141,8 +142,8 @@ int support_restore(struct support *, const struct restored *, size_t count, con
                     const struct restored_kinds *, size_t copy_count, struct error *err);
 // Overwrites the shared memory of every multiprocessor.
 int support_poison(struct support *, uint32_t value, struct error *err);
-// Checks any number of guard regions in `copy_count` copies, and adds to findings[region.buffer]. Without findings (0),
-// it writes the guards.
+// Checks any number of guard regions in `copy_count` copies, and adds to findings[region.buffer]. If `findings` is 0,
+// it writes the guards instead.
 int support_guards(struct support *, const struct region *regions, size_t count, const struct copies *,
                    const struct guard_contents *, size_t copy_count, uint64_t findings, struct error *err);
 // `previous`: dense memory for a copy of the output, for the modes that need it. `before`: what the output held before

@@ -228,9 +228,9 @@ static void put_opening(struct renderer *r)
         header_put(
             r, " * There are several kernels, each for some problems. Define NAME_KERNEL as 0, 1 ... NAME_KERNELS - "
                "1 and include the template once for\n"
-               " * each, in a separate file, with its entry renamed; name_select(sizes) says which of them to "
-               "launch (-1: none), and\n"
-               " * ..._geometry_on(NAME_FIRST_SECTION + kernel, sizes) how.\n");
+               " * each, in a separate file, with its entry renamed. name_select(sizes) returns the one to launch "
+               "(-1: none), and\n"
+               " * ..._geometry_on(NAME_FIRST_SECTION + kernel, sizes) returns its launch geometry.\n");
     header_put(r, " * The build stops when the template has changed since, if the build passes the template's hash:\n"
                   " *   -DSWEETSPOT_SOURCE_HASH=$(sweetspot header JOB --hash)\n"
                   " */\n");

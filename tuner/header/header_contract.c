@@ -321,7 +321,7 @@ static json_t *describe_address(struct const_eval *f, const char *name, const st
                      json_sprintf("(%s) * %zu", json_string_value(at), element_size(b->type)));
 }
 
-// Describes a struct or a vector by value. Names of members do not include the argument's.
+// Describes a struct or a vector by value. Members are named without the argument's name as a prefix.
 static json_t *describe_struct(struct const_eval *f, const struct argument *a)
 {
     json_t *members = json_array();

@@ -180,7 +180,8 @@ struct location job_location(const struct job *, const char *format, ...) __attr
 int job_build_space(struct job *, const struct device_limits *, struct error *);
 
 bool job_is_fallback(const struct job *, const uint16_t *config);
-// The most dynamic shared memory that a stage of the fallback needs for a problem, and this problem. -1 with a message.
+// Finds the most dynamic shared memory that a stage of the fallback needs on any problem, and the first problem on
+// which it needs that much. -1 with a message.
 int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t *problem, struct error *);
 
 // The kernel in current use, one of the baselines, or NULL.

@@ -52,8 +52,8 @@ const char **job_setting_names(const char *group, const char *form);
 bool job_setting_has(const char *group, const char *form, const char *name);
 
 // setting_removed: what to use instead of a setting of earlier versions ("use 'until'"), or NULL if no version had it.
-// `group` is the group's path in the table ("" is the job file itself). setting_foreign: the name that a setting of
-// other tuners has here ("it is 'constraints' here"), or NULL. Static strings. (setting_hints.c)
+// `group` is the group's path in the table ("" is the job file itself). setting_foreign: the name used here for a
+// setting that comes from another tuner ("it is 'constraints' here"), or NULL. Static strings. (setting_hints.c)
 const char *setting_removed(const char *group, const char *name);
 const char *setting_foreign(const char *name);
 // The word that job files use for a value that other programs write differently: "f32" for "float" and "const float *".

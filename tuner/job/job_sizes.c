@@ -177,7 +177,8 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
     return false;
 }
 
-// Adds the job's own small problems with other values, repeatedly, as long as they take little memory.
+// Adds copies of the job's own small problems, to be filled with other values. Cycles through these problems until
+// JOB_OWN_SIZES copies are added or no further copy fits into the memory allowed for them.
 static void add_own(const struct job *job, struct job *drawn, const struct cost *limit)
 {
     const size_t most = drawn->problem_count + JOB_OWN_SIZES;

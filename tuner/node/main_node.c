@@ -65,7 +65,7 @@ static void tell_trouble(struct agent *a, const char *reason)
 }
 
 // Creates and checks the cache's folder, since its files are executed here. In /tmp, another user could have created it
-// as a link to any other place.
+// as a link to some other folder.
 static int make_cache(const char *path, struct error *err)
 {
     struct stat about;

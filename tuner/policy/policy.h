@@ -179,9 +179,10 @@ void policy_compiler_gone(struct policy *, struct queued_task *);
 // The final's GPU was lost with its node: another one runs the final from the beginning.
 void policy_move_final(struct policy *);
 
-// Sets whether there is a reference from now on. It is measured when a GPU joins, then at most once per
-// POLICY_CHECK_SECONDS and per POLICY_CHECK_SHARE times its own duration, and when the search ends, unless it was
-// measured just before. It is never measured in lockstep, or while there is only one GPU.
+// Sets whether there is a reference from now on. It is measured when a GPU joins, and when the search ends unless it
+// was measured just before. In between, a GPU measures it again only after POLICY_CHECK_SECONDS, and only after
+// POLICY_CHECK_SHARE times the duration of the last measurement. It is never measured in lockstep, or while there is
+// only one GPU.
 void policy_use_reference(struct policy *, bool);
 void policy_check_again(struct policy *, size_t gpu);  // checks this GPU at once
 void policy_check_device(struct policy *, size_t gpu); // the GPU is a different device now

@@ -33,7 +33,7 @@ int pool_refusal(const json_t *answer, struct error *);
 // set up from now on do not call it.
 bool pool_give_up_baseline(struct worker_pool *, const json_t *answer);
 // Keeps the first worker's findings about libraries: their fastest algorithms, and which libraries are not available.
-// Workers that are set up from now on do not search again.
+// Workers that are set up from now on do not search for them again.
 void pool_keep_libraries(struct worker_pool *, const json_t *answer);
 // A line for the user (`shown`) or only for the log.
 void pool_report(const struct pool_settings *, bool shown, const char *format, ...)

@@ -214,7 +214,8 @@ json_t *worker_ask(struct worker *w, json_t *request, double seconds, struct err
     return give_up(w, WORKER_INVALID);
 }
 
-// Seconds to add to a worker's time limit, because it or the driver was stopped for some of the `passed` seconds.
+// Seconds to add to a worker's time limit because the worker or the driver was stopped for some of the `passed`
+// seconds.
 static double allowance(const struct worker *w, double passed, double *stopped)
 {
     if (passed > WORKER_POLL + WORKER_OVERSLEPT) return passed; // the driver was stopped

@@ -98,7 +98,7 @@ void run_take_compiler_loss(struct run *, const struct pool_event *);
 // of `memory`.
 void run_record_trial(const struct run *, struct finished_trial *, enum trial_status, const char *reason,
                       const struct trial_answer *answer, struct arena *memory);
-// The counters in the answer for one trial, which may be NULL. Returns NULL with *count 0 if there are no counters. The
+// Returns the counters in the answer for one trial (`answer` may be NULL), or NULL with *count 0 if there are none. The
 // caller frees the result.
 struct trial_counter *run_record_counters(const struct run *, const struct counted_trial *answer, size_t *count);
 

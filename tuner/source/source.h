@@ -92,8 +92,8 @@ char *source_without_host(const char *text);
 // Computes only the hash.
 int source_hash(const struct source_request *, char hash[HASH_TEXT_SIZE], struct error *);
 
-// Rewrites a request's options in place for another machine: every folder of the user at PATH becomes `root` + PATH,
-// where that machine has a copy of it. The toolkit's folders stay unchanged.
+// Rewrites a request's options in place for another machine. The path of each folder that the user named becomes
+// `root` + PATH, where that machine has a copy of the folder. The toolkit's folders stay unchanged.
 void source_options_move(json_t *options, const char *root);
 // Whether a folder is a toolkit's, whose headers belong to the compiler.
 bool source_options_toolkit(const char *folder);

@@ -104,9 +104,9 @@ int64_t *store_uncounted(struct store *, int64_t *count, struct error *);
 // "baselines", "ceilings", "device" and "job" (from its beginning), "final", "open_final" (interrupted, with its
 // rounds), "builds" (NVRTC's compared with nvcc's), and "gate". A trial has "profile", "findings", "limits",
 // "sanitized", "binary".
-// They belong to the environment that is current when they are stored, and are found only there. If no environment is
-// current, they belong to the whole store and are found in every environment. A trial's documents are separate, and are
-// found by the trial's number. For all other documents, `trial` is 0.
+// Documents belong to the environment that is current when they are stored, and are found only there. If no environment
+// is current, they belong to the whole store and are found in every environment. A trial's documents are separate, and
+// are found by the trial's number. For all other documents, `trial` is 0.
 int store_put_document(struct store *, int64_t trial, const char *kind, const json_t *, struct error *);
 // The newest document, with its Unix time in *when (`when` may be NULL). New reference. Returns NULL with an empty
 // message if there is none, and NULL with a message if it cannot be read.

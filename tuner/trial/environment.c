@@ -45,7 +45,7 @@ const struct environment_setting environment_settings[] = {
     {"problems.#.buffers.#.image.address.#", true, "what it gives outside, by dimension"},
     {"problems.#.buffers.#.image.normalized", true, "whether coordinates are from 0 to 1"},
     {"problems.#.buffers.#.image.read", true, "whether integers are read as fractions"},
-    {"problems.#.buffers.#.restore", true, "whether an input is restored before every launch that counts"},
+    {"problems.#.buffers.#.restore", true, "whether an input is restored before each timed or judged launch"},
     {"problems.#.buffers.#.compare.sizes.#", true, "the shape of an output that is compared in part"},
     {"problems.#.buffers.#.compare.first.#", true, "the first index that is compared, by dimension"},
     {"problems.#.buffers.#.compare.count.#", true, "how many indices are compared, by dimension"},

@@ -64,8 +64,9 @@ void field_take(const struct trial_field *, void *record, const json_t *value, s
 // Like field_take, but takes the value from another record of the same level.
 void field_copy(const struct trial_field *, void *to, const void *from, struct arena *memory);
 
-// The figures that the GPU worker and the compiler report for each level, as records; members for other fields are only
-// cleared. Impossible values, such as a time below TRIAL_SHORTEST_TIME or above TRIAL_LONGEST_TIME, are refused.
+// The figures that the GPU worker and the compiler report for each level, as records. Members for other fields are
+// cleared, but neither read nor written. Impossible values, such as a time below TRIAL_SHORTEST_TIME or above
+// TRIAL_LONGEST_TIME, are refused.
 const struct record *trial_figures(void);    // struct trial
 const struct record *problem_figures(void);  // struct trial_problem
 const struct record *stage_figures(void);    // struct trial_stage
