@@ -166,6 +166,24 @@ static const struct {
      "1 rows are left out, because they lack a parameter\n"
      "1 rows are left out, because an earlier one has the same configuration\n",
      {"[1,\"ok\",0.002]"}},
+    {"a time that is a text counts as failed, and is counted",
+     CACHE("time", "[1, 2]", ENTRY(1, "\"time\": \"1.5\"") ",\n" ENTRY(2, "\"time\": 2") "}}"),
+     NULL,
+     "2: 1 ok, 1 launch_error",
+     "1 configurations count as failed, because their times are texts",
+     {"[2,\"ok\",null,0.002]"}},
+    {"T4 rows without parameters, without values and with 1 as 1.0",
+     "{\"results\": [{}, " T4_ROW(
+         1, T4_TIME(
+                1, "")) ", {\"configuration\": {\"X\": 1.0, \"Y\": 2}, " T4_TIME(2,
+                                                                                 "") "}, {\"configuration\": {\"X\": "
+                                                                                     "1, \"Y\": null}}, "
+                                                                                     "{\"configuration\": {\"X\": 1, "
+                                                                                     "\"Y\": 3}, " T4_TIME(3, "") "}]}",
+     NULL,
+     "2: 2 ok",
+     "2 rows are left out, because they lack a parameter\n1 rows are left out, because a value is not among",
+     {"[1,2,\"ok\",0.002]", "[1,3,\"ok\",0.003]"}},
     {"T4 as KTT writes it: texts for numbers, counters, registers",
      "{\"metadata\": {\"timeunit\": \"microseconds\", \"device\": \"A\", \"license\": \"CC-BY-4.0\"}, \"results\": ["
      "{\"configuration\": {\"X\": \"16\", \"MODE\": \"fast\"}, \"times\": {\"compilation_time\": 5000, \"runtimes\": "
