@@ -182,12 +182,12 @@ static const struct {
      "2: 2 ok",
      "2 rows are left out, because they lack a parameter\n1 rows are left out, because a value is not among",
      {"[1,2,\"ok\",0.002]", "[1,3,\"ok\",0.003]"}},
-    {"parameters with the names of fields and counters",
+    {"parameters with the names of fields and counters, and a counter with the name of a field",
      "{\"results\": [{\"configuration\": {\"time\": 4, \"X\": 2}, \"measurements\": [{\"name\": \"time\", \"value\": "
-     "1}, {\"name\": \"X\", \"value\": 7}]}]}",
+     "1}, {\"name\": \"X\", \"value\": 7}, {\"name\": \"status\", \"value\": 1}]}]}",
      NULL,
      "best            1.000 ms  time=4,X=2",
-     "",
+     "1 counters are left out, because they have the name of a field",
      {"[\"time\",\"X\",\"status\",\"time\",\"X\"]", "[4,2,\"ok\",0.001,7]"}},
     {"T4 as KTT writes it: texts for numbers, counters, registers",
      "{\"metadata\": {\"timeunit\": \"microseconds\", \"device\": \"A\", \"license\": \"CC-BY-4.0\"}, \"results\": ["

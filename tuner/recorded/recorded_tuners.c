@@ -180,7 +180,9 @@ static void add_counters(struct recorded *r, const struct row_list *rows)
             const char *name = json_get_string(one, "name", "");
             size_t m = 0;
             while (m < r->metric_count && strcmp(r->metrics[m].key, name)) m++;
-            if (!*name || m < r->metric_count) continue;
+            bool field = trial_field_find(FIELD_TRIAL, name) || trial_field_find(FIELD_PROBLEM, name);
+            if (field) recorded_note(r, "counters are left out, because they have the name of a field of trials");
+            if (!*name || field || m < r->metric_count) continue;
             if (r->metric_count == room) {
                 struct recorded_metric *more = arena_new(&r->memory, (room = 2 * room + 8) * sizeof *more);
                 if (r->metric_count) memcpy(more, r->metrics, r->metric_count * sizeof *more);
