@@ -1,4 +1,5 @@
 // sweetspot report: shows everything in the stores of jobs, as one page or as a document.
+#include <errno.h>
 #include <unistd.h>
 
 #include "tuner/base/output_file.h"
@@ -143,7 +144,7 @@ static json_t *read_jobs(const struct job_set *files, bool *failed, bool *damage
         const char *error = json_get_string(job, "error", NULL);
         if (error) fprintf(stderr, "sweetspot: %s\n", error);
         *failed |= error != NULL;
-        *damaged |= error && !access(json_get_string(job, "store", ""), F_OK);
+        *damaged |= error && (!access(json_get_string(job, "store", ""), F_OK) || errno != ENOENT);
         left += !job;
         if (job) json_array_append_new(jobs, job);
     }
