@@ -206,6 +206,16 @@ TEST(a_store_that_is_deleted_or_replaced_is_saved_beside_it)
     }
 }
 
+TEST(a_run_that_is_interrupted_in_its_first_trial_says_that_nothing_was_measured)
+{
+    struct e2e_result r =
+        RUN(job_folder("first"), "export FAKE_WAITS=\"trial $at/go\"\n" TUNE "& driver=$!\n"
+                                 "for i in $(seq 600); do grep -qs waits $FAKE_LOG && break; sleep 0.05; done\n"
+                                 "kill -TERM $driver; sleep 0.2; kill -TERM $driver; wait $driver");
+    assert_int_equal(r.status, 128 + SIGTERM);
+    assert_contains(r.err, "no valid result: nothing was measured");
+}
+
 TEST(a_second_tuner_is_refused_through_a_link_and_without_the_lock_file)
 {
     char *folder = job_folder("links");
