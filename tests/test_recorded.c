@@ -220,10 +220,10 @@ static const struct {
      {"\"values\":[4]"}},
     {"Python's texts and truth values in a T1 document",
      "{\"results\": [{\"configuration\": {\"X\": \"b\"}, " T4_TIME(1, "") "}]}",
-     T1("X", "['a', 'b']"),
+     T1("X", "['aTrue', 'b', True]"),
      "1: 1 ok",
      "",
-     {"\"values\":[\"a\",\"b\"]"}},
+     {"\"values\":[\"aTrue\",\"b\",\"true\"]"}},
     {"KTT's results",
      "{\"Metadata\": {\"Device\": \"B\", \"TimeUnit\": \"Microseconds\"}, \"Results\": [{\"KernelName\": \"mine\", "
      "\"Status\": \"Ok\", \"TotalDuration\": 250, \"Configuration\": [{\"Name\": \"X\", \"Value\": 4, \"IsDouble\": "

@@ -137,8 +137,10 @@ static json_t *t1_values(const char *python)
 {
     autorelease(text_release) struct text json = {0};
     json_error_t ignored;
+    bool quoted = false;
     for (const char *p = python; *p; p++) {
-        bool is_true = !strncmp(p, "True", 4), is_false = !strncmp(p, "False", 5);
+        quoted ^= *p == '\'' || *p == '"';
+        bool is_true = !quoted && !strncmp(p, "True", 4), is_false = !quoted && !strncmp(p, "False", 5);
         text_add(&json, "%.*s", is_true || is_false ? 0 : 1, *p == '\'' ? "\"" : p);
         if (is_true || is_false) text_add(&json, is_true ? "true" : "false");
         p += is_true ? 3 : is_false ? 4 : 0;
