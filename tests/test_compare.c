@@ -14,6 +14,9 @@
 TEST_WITH(without_a_store_or_a_final_it_says_how_to_get_one, setup, teardown)
 {
     assert_contains(finished_says(&job, 1, "compare JOB --store STORE").err, "there is no store", "sweetspot tune");
+    assert_int_equal(symlink(job.store, job.store), 0);
+    assert_contains(finished_says(&job, 3, "compare JOB --store STORE").err, "Too many levels of symbolic links");
+    assert_int_equal(unlink(job.store), 0);
     struct store *store;
     assert_int_equal(store_open(&store, job.store, true, NULL), 0);
     store_close(store);

@@ -179,9 +179,12 @@ TEST(time_in_which_everything_was_suspended_does_not_count)
 
 TEST(a_store_that_is_deleted_or_replaced_is_saved_beside_it)
 {
-    static const char *const ways[] = {"rm $at/job.db", "rm $at/job.db $at/job.db-wal $at/job.db-shm",
-                                       "cp $at/job.db $at/other; mv $at/other $at/job.db", "rm $at/job.db-wal",
-                                       "mv $at/job.db $at/elsewhere.db"};
+    static const char *const ways[] = {"rm $at/job.db",
+                                       "rm $at/job.db $at/job.db-wal $at/job.db-shm",
+                                       "cp $at/job.db $at/other; mv $at/other $at/job.db",
+                                       "rm $at/job.db-wal",
+                                       "mv $at/job.db $at/elsewhere.db",
+                                       "truncate --size=8192 $at/job.db"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         char *folder = job_folder("deleted");
         struct e2e_result r =
@@ -191,7 +194,8 @@ TEST(a_store_that_is_deleted_or_replaced_is_saved_beside_it)
                     "%s; : >$at/go; wait $driver",
                     ways[i]);
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d: %s", ways[i], r.status, r.err);
-        assert_contains(r.err, "was deleted or replaced while it was in use; all that it held is in", "job.db.rescued");
+        assert_contains(r.err, "was deleted, replaced or cut off while it was in use; all that it held is in",
+                        "job.db.rescued");
         struct statuses s = statuses(folder, "job.db.rescued");
         assert_in_range(s.ok, 2, 7);
         // The next run resumes with the rescued store.
@@ -200,6 +204,16 @@ TEST(a_store_that_is_deleted_or_replaced_is_saved_beside_it)
         assert_contains(r.out, "winner: trial");
         assert_int_equal(statuses(folder, "job.db").ok, 8);
     }
+}
+
+TEST(a_run_that_is_interrupted_in_its_first_trial_says_that_nothing_was_measured)
+{
+    struct e2e_result r =
+        RUN(job_folder("first"), "export FAKE_WAITS=\"trial $at/go\"\n" TUNE "& driver=$!\n"
+                                 "for i in $(seq 600); do grep -qs waits $FAKE_LOG && break; sleep 0.05; done\n"
+                                 "kill -TERM $driver; sleep 0.2; kill -TERM $driver; wait $driver");
+    assert_int_equal(r.status, 128 + SIGTERM);
+    assert_contains(r.err, "no valid result: nothing was measured");
 }
 
 TEST(a_second_tuner_is_refused_through_a_link_and_without_the_lock_file)

@@ -54,7 +54,7 @@ static const struct {
     {JOB(CURRENT("7", "final_wrong")), "--base old", 1, {"the new version: wrong: scripted"}},
     {JOB(CURRENT("7", "compile_error")), "--base old", 1, {"the new version: compile_error: x.cu(3)"}},
     {JOB(CURRENT("7", "final_crash")), "--base old", 3, {"worker"}},
-    {JOB("verification = { enabled = false; };\n"), "--base old", 2, {"NOT VERIFIED"}},
+    {JOB("verification = { enabled = false; };\n"), "--base old", 2, {"a gate needs a reference (NOT VERIFIED"}},
     {NULL, "--base new", 2, {"--base new: there is no such file, folder or revision"}},
     {NULL, "--base -x", 2, {"--base -x: there is no such file, folder or revision"}},
     {NULL, "--base ..", 0, {"fake: same"}}, // the repository itself

@@ -380,6 +380,8 @@ TEST_WITH(a_file_that_is_not_a_header_of_this_job_is_left_alone, setup, teardown
         {"int precious;\n", "was not written by sweetspot"},
         {"/* sweetspot-section {\"version\":2,\"job\":\"other\",\"device\":\"X\",\"sizes\":[\"M\",\"N\"]} */\n",
          "another job, 'other'"},
+        {"/* sweetspot-section {\"version\":2,\"job\":\"mini_gemm\",\"device\":\"NVIDIA H200\"} */\n", // its own device
+         "another job, 'mini_gemm'"},
         {"/* sweetspot-section {\"version\":2,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\"]} */\n",
          "other problem sizes"},
         {"/* sweetspot-section {\"version\":9} */\n", "version 9"},

@@ -145,6 +145,7 @@ TEST(sources_without_a_choice_of_kernel_are_refused_with_what_is_in_them)
         {"tests/init/sgemm.cu -k sgem_naive -o -", "unknown kernel 'sgem_naive'; did you mean 'sgemm_naive'?"},
         {"$F/none.cu", "defines no kernel"},
         {"$F/nosuch.cu", "cannot read '"},
+        {"/dev/null", "'/dev/null' is not a regular file"},
         {"tests/init/add.cu -o $F/there.cfg", "already exists; remove it first, or name another file with --output"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {

@@ -166,6 +166,29 @@ static const struct {
      "1 rows are left out, because they lack a parameter\n"
      "1 rows are left out, because an earlier one has the same configuration\n",
      {"[1,\"ok\",0.002]"}},
+    {"a time that is a text counts as failed, and is counted",
+     CACHE("time", "[1, 2]", ENTRY(1, "\"time\": \"1.5\"") ",\n" ENTRY(2, "\"time\": 2") "}}"),
+     NULL,
+     "2: 1 ok, 1 launch_error",
+     "1 configurations count as failed, because their times are texts",
+     {"[2,\"ok\",null,0.002]"}},
+    {"T4 rows without parameters, without values and with 1 as 1.0",
+     "{\"results\": [{}, " T4_ROW(1, T4_TIME(1, "")) ", {\"configuration\": {\"X\": 1.0, \"Y\": 2}, " T4_TIME(
+         2, "") "}, {\"configuration\": {\"X\": "
+                "1, \"Y\": null}}, "
+                "{\"configuration\": {\"X\": 1, "
+                "\"Y\": 3}, " T4_TIME(3, "") "}]}",
+     NULL,
+     "2: 2 ok",
+     "2 rows are left out, because they lack a parameter\n1 rows are left out, because a value is not among",
+     {"[1,2,\"ok\",0.002]", "[1,3,\"ok\",0.003]"}},
+    {"parameters with the names of fields and counters, and a counter with the name of a field",
+     "{\"results\": [{\"configuration\": {\"time\": 4, \"X\": 2}, \"measurements\": [{\"name\": \"time\", \"value\": "
+     "1}, {\"name\": \"X\", \"value\": 7}, {\"name\": \"status\", \"value\": 1}]}]}",
+     NULL,
+     "best            1.000 ms  time=4,X=2",
+     "1 counters are left out, because they have the name of a field",
+     {"[\"time\",\"X\",\"status\",\"time\",\"X\"]", "[4,2,\"ok\",0.001,7]"}},
     {"T4 as KTT writes it: texts for numbers, counters, registers",
      "{\"metadata\": {\"timeunit\": \"microseconds\", \"device\": \"A\", \"license\": \"CC-BY-4.0\"}, \"results\": ["
      "{\"configuration\": {\"X\": \"16\", \"MODE\": \"fast\"}, \"times\": {\"compilation_time\": 5000, \"runtimes\": "
@@ -197,10 +220,10 @@ static const struct {
      {"\"values\":[4]"}},
     {"Python's texts and truth values in a T1 document",
      "{\"results\": [{\"configuration\": {\"X\": \"b\"}, " T4_TIME(1, "") "}]}",
-     T1("X", "['a', 'b']"),
+     T1("X", "['aTrue', 'b', True]"),
      "1: 1 ok",
      "",
-     {"\"values\":[\"a\",\"b\"]"}},
+     {"\"values\":[\"aTrue\",\"b\",\"true\"]"}},
     {"KTT's results",
      "{\"Metadata\": {\"Device\": \"B\", \"TimeUnit\": \"Microseconds\"}, \"Results\": [{\"KernelName\": \"mine\", "
      "\"Status\": \"Ok\", \"TotalDuration\": 250, \"Configuration\": [{\"Name\": \"X\", \"Value\": 4, \"IsDouble\": "
@@ -221,7 +244,8 @@ TEST(what_other_tuners_write_is_read_and_what_is_left_out_is_counted)
         e2e_write(folder, "in.json", tuners[i].text);
         e2e_write(folder, "t1.json", tuners[i].t1 ? tuners[i].t1 : "");
         struct e2e_result r = e2e_in(folder,
-                                     "$BIN/sweetspot import in.json %s -o out.json 2>err; sed -n "
+                                     "$BIN/sweetspot import in.json %s -o out.json 2>err && $BIN/sweetspot import "
+                                     "out.json >/dev/null || exit 9; sed -n "
                                      "'s/^sweetspot: in.json: //p' err >&2; cat out.json >>in.json.out",
                                      tuners[i].t1 ? "--space t1.json" : "");
         char *written = test_file("%s/in.json.out", folder);
@@ -313,6 +337,7 @@ static const struct {
     {"\"values\": [\"a\", \"b\"]", "\"values\": [\"a\", \"b\", \"\xff\"]", "space.json"},
     {"\"metrics\": [", "\"metrics\": [{\"key\": \"misses\"}, ", "'misses' has the name of another column"},
     {"\"key\": \"misses\"", "\"key\": \"time\"", "'time' has the name of another column"},
+    {"\"R\", \"status\"", "\"R\", \"R\"", "two columns 'R'"},
 };
 
 TEST(trials_with_impossible_times_count_as_failed_and_are_counted)

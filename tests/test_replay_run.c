@@ -172,7 +172,9 @@ TEST(exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_on_the_s
 {
     char *folder = e2e_folder("commands");
     write_space(folder);
-    struct e2e_result r = e2e_pass(folder, TUNE, folder, folder, folder, "r.db", 0, "exhaustive");
+    struct e2e_result r = e2e_pass(folder, TUNE " --pool local", folder, folder, folder, "node.db", 0, "exhaustive");
+    assert_contains(r.out, "x as fast as cublas");
+    r = e2e_pass(folder, TUNE, folder, folder, folder, "r.db", 0, "exhaustive");
     assert_contains(r.out, "x as fast as cublas");
     static const char *const commands[] = {"status %s/job.cfg --store %s/r.db", "compare %s/job.cfg --store %s/r.db",
                                            "compare %s/job.cfg --store %s/r.db --format json"};

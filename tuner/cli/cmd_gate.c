@@ -318,7 +318,8 @@ static int run(void)
     int status = read_allowed(&allow);
     if (!status) status = candidate_spec_open(&source, given.job, given.store);
     if (!status && job_unverified(source.session.job))
-        status = complain(EXIT_USAGE, "%s: %s", given.job, job_unverified(source.session.job));
+        status =
+            complain(EXIT_USAGE, "%s: a gate needs a reference (%s)", given.job, job_unverified(source.session.job));
     if (!status) status = base_version_find(&base, source.session.job, given.base);
     if (!status) status = gate(&source, &base, allow);
     base_version_release(&base);

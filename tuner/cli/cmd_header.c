@@ -266,7 +266,7 @@ static int write_sections(const struct header_options *o, const char *job, const
     struct error err = {""};
     autojson json_t *sections =
         output_is_stream(path) ? json_array() : header_read(path, &err); // a pipe has nothing to merge with
-    if (!sections || header_merge(sections, fresh, &err))
+    if (!sections || (header_merge(sections, fresh, &err) && error_prefix(&err, "%s", path)))
         return complain(EXIT_USAGE, "%s; it was not changed (remove it, or give another --output)", err.message);
     int failed = o->python ? header_python_write(path, sections, binaries, &err)
                            : header_embed_write(path, sections, binaries, &err);

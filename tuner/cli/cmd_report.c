@@ -1,4 +1,5 @@
 // sweetspot report: shows everything in the stores of jobs, as one page or as a document.
+#include <errno.h>
 #include <unistd.h>
 
 #include "tuner/base/output_file.h"
@@ -132,17 +133,18 @@ out:
 }
 
 // Reads all jobs into a list of JOBs. If one cannot be read, its JOB contains an "error", which is also printed on
-// stderr, and *failed is set.
-static json_t *read_jobs(const struct job_set *files, bool *failed)
+// stderr, and *failed is set, and *damaged if its store is there.
+static json_t *read_jobs(const struct job_set *files, bool *failed, bool *damaged)
 {
     json_t *jobs = json_array();
     size_t left = 0;
-    *failed = false;
+    *failed = *damaged = false;
     for (size_t i = 0; i < files->count; i++) {
         json_t *job = read_one(files, files->paths[i], report_points_of(files->count));
         const char *error = json_get_string(job, "error", NULL);
         if (error) fprintf(stderr, "sweetspot: %s\n", error);
         *failed |= error != NULL;
+        *damaged |= error && (!access(json_get_string(job, "store", ""), F_OK) || errno != ENOENT);
         left += !job;
         if (job) json_array_append_new(jobs, job);
     }
@@ -175,11 +177,12 @@ static bool has_results(const json_t *jobs)
 // or if all were empty.
 static int write_all(const struct job_set *files, const struct report_charts *charts, const char *output)
 {
-    bool failed;
+    bool failed, damaged;
     struct error err = {""};
-    autojson json_t *jobs = read_jobs(files, &failed);
+    autojson json_t *jobs = read_jobs(files, &failed, &damaged);
     bool nothing = !has_results(jobs);
-    if (nothing) fprintf(stderr, "sweetspot: none of these jobs has results yet; begin with: sweetspot tune JOB\n");
+    if (nothing && !damaged)
+        fprintf(stderr, "sweetspot: none of these jobs has results yet; begin with: sweetspot tune JOB\n");
     if (!json_array_size(jobs)) return EXIT_NOTHING;
     autojson json_t *report = report_document_of(json_incref(jobs), "sweetspot " SWEETSPOT_VERSION);
     struct writing writing = {report, charts};

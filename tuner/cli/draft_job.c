@@ -1,9 +1,9 @@
 // See draft_job.h.
 #include "tuner/cli/draft_job.h"
 
-#include <errno.h>
 #include <unistd.h>
 
+#include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
@@ -214,8 +214,9 @@ static int write_job(const struct draft_request *r, struct job_draft *d, const c
 
 int draft_job(const struct draft_request *r, char **output)
 {
-    char *text = text_read_file(r->path, NULL);
-    if (!text) return complain(EXIT_USAGE, "cannot read '%s': %s", r->path, strerror(errno));
+    struct error err = {""};
+    char *text = input_file_read(r->path, INPUT_FILE_TEXT_MOST, NULL, &err);
+    if (!text) return complain(EXIT_USAGE, "%s", err.message);
     const char *dot = strrchr(text_file_name(r->path), '.');
     autorelease(cuda_file_release) struct cuda_file file;
     int status = EXIT_USAGE;

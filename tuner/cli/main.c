@@ -149,10 +149,11 @@ int main(int argc, char **argv)
     int status = check_text(argc, argv);
     if (status == EXIT_DONE) status = run(argc, argv);
     // If results did not reach the file or the pipe, the command must not look successful.
+    errno = 0; // it remains 0 if an earlier write failed, whose reason is no longer known
     if (fflush(stdout) != 0 || ferror(stdout)) {
         // The exit status that shells report for a command that was ended by this signal.
         if (output_stdout_closed()) return status == EXIT_DONE ? EXIT_SIGNAL + SIGPIPE : status;
-        fprintf(stderr, "sweetspot: cannot write the output: %s\n", strerror(errno));
+        fprintf(stderr, "sweetspot: cannot write the output%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
         if (status == EXIT_DONE) status = EXIT_ENVIRONMENT;
     }
     return status;

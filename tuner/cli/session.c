@@ -1,6 +1,7 @@
 // See session.h.
 #include "tuner/cli/session.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <unistd.h>
 
@@ -190,7 +191,7 @@ int session_open_job(struct session *session, struct job *job, const char *job_p
     struct error err = {""};
     *session = (struct session){
         .job_path = job_path, .store_given = store_path, .job = job, .store_path = session_store_path(job, store_path)};
-    if (access(session->store_path, F_OK))
+    if (access(session->store_path, F_OK) && errno == ENOENT)
         return session_advise(session, "begin with", "%s has no results yet: there is no store '%s'", job->name,
                               session->store_path);
     if (store_open(&session->store, session->store_path, false, &err) ||

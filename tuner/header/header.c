@@ -77,13 +77,13 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
         const json_t *old = json_array_get(sections, i);
         if (json_get_bool(old, "python", false) != json_get_bool(section, "python", false))
             return error_set(err, "a C header and a Python file cannot be merged");
+        if (strcmp(json_get_string(old, "job", ""), json_get_string(section, "job", "")) != 0)
+            return error_set(err, "the header belongs to another job, '%s'", json_get_string(old, "job", ""));
         // An old fallback is removed too, because it was verified with an older version of the source.
         if (!strcmp(json_get_string(old, "device", ""), device) || header_is_fallback(old)) {
             json_array_remove(sections, i);
             continue;
         }
-        if (strcmp(json_get_string(old, "job", ""), json_get_string(section, "job", "")) != 0)
-            return error_set(err, "the header belongs to another job, '%s'", json_get_string(old, "job", ""));
         if (!json_equal(json_object_get(old, "sizes"), json_object_get(section, "sizes")))
             return error_set(err, "the header's section for %s has other problem sizes than the job",
                              json_get_string(old, "device", ""));

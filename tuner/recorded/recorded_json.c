@@ -82,24 +82,23 @@ static const struct trial_field *recorded_field(const char *name)
     return NULL;
 }
 
-static struct column column_named(const struct recorded *r, const char *name)
+// The column with this name, after `earlier` others with the same name: a parameter comes first.
+static struct column column_named(const struct recorded *r, const char *name, size_t earlier)
 {
     int parameter = space_find(r->space, name, strlen(name));
-    if (parameter >= 0) return (struct column){COLUMN_PARAMETER, (size_t)parameter, NULL};
-    if (recorded_field(name)) return (struct column){COLUMN_FIELD, 0, recorded_field(name)};
+    if (parameter >= 0 && !earlier--) return (struct column){COLUMN_PARAMETER, (size_t)parameter, NULL};
+    if (recorded_field(name) && !earlier--) return (struct column){COLUMN_FIELD, 0, recorded_field(name)};
     for (size_t i = 0; i < r->metric_count; i++)
-        if (strcmp(r->metrics[i].key, name) == 0) return (struct column){COLUMN_METRIC, i, NULL};
+        if (strcmp(r->metrics[i].key, name) == 0 && !earlier--) return (struct column){COLUMN_METRIC, i, NULL};
     return (struct column){COLUMN_UNKNOWN, 0, NULL};
 }
 
-// Columns are identified by their names, so these must differ.
+// Fields that are unknown have no column, so metrics must have other names than fields.
 static int check_columns(const struct recorded *r, struct error *err)
 {
-    for (size_t i = 0; i < r->parameter_count; i++)
-        if (recorded_field(space_parameter(r->space, i)->name))
-            return error_set(err, "parameter '%s' has the name of another column", space_parameter(r->space, i)->name);
     for (size_t i = 0; i < r->metric_count; i++) {
-        struct column c = column_named(r, r->metrics[i].key);
+        const char *key = r->metrics[i].key;
+        struct column c = column_named(r, key, space_find(r->space, key, strlen(key)) >= 0);
         if (c.kind != COLUMN_METRIC || c.index != i)
             return error_set(err, "metric '%s' has the name of another column", r->metrics[i].key);
     }
@@ -169,14 +168,14 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
             result = error_set(err, "column %zu has no name", i);
             break;
         }
-        columns[i] = column_named(r, name);
+        size_t earlier = 0;
+        for (size_t j = 0; j < i; j++) earlier += !strcmp(json_string_value(json_array_get(names, j)), name);
+        columns[i] = column_named(r, name, earlier);
         parameters += columns[i].kind == COLUMN_PARAMETER;
         if (columns[i].kind == COLUMN_UNKNOWN)
             r->left_out.unknown_columns[r->left_out.unknown_count++] = arena_copy(&r->memory, name);
-        for (size_t j = 0; j < i; j++)
-            if (columns[i].kind != COLUMN_UNKNOWN && columns[i].kind == columns[j].kind &&
-                columns[i].index == columns[j].index && columns[i].field == columns[j].field)
-                result = error_set(err, "there are two columns '%s'", name);
+        if (columns[i].kind == COLUMN_UNKNOWN && column_named(r, name, 0).kind != COLUMN_UNKNOWN)
+            result = error_set(err, "there are two columns '%s'", name);
     }
     for (size_t p = 0; p < r->parameter_count && result == 0 && parameters < r->parameter_count; p++) {
         size_t i = 0;

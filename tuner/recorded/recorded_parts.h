@@ -14,8 +14,9 @@ int recorded_from_ktt(struct recorded *, const json_t *document, const json_t *t
 
 // Counts one occurrence of something that the user should know; see struct recorded_note.
 void recorded_note(struct recorded *, const char *text);
-#define RECORDED_IMPOSSIBLE \
-    "configurations count as failed, because their times are impossible (none, below 100 ns, not a number)"
+#define RECORDED_IMPOSSIBLE                                                                                        \
+    "configurations count as failed, because their times are impossible (none, below 100 ns, above 1e19 s, not a " \
+    "number)"
 
 // Adds a parameter with its values from a JSON array. kind < 0: the first of integers, reals and strings that fits.
 int recorded_add_parameter(struct recorded *, const char *name, const json_t *values, int kind, struct error *);

@@ -71,6 +71,9 @@ static enum trial_status failure_of(const char *text)
 
 static void set_failed(struct recorded *r, size_t trial, const char *reason)
 {
+    char *end;
+    if (strtod(reason, &end), end > reason && !*end)
+        recorded_note(r, "configurations count as failed, because their times are texts instead of numbers");
     r->trials[trial].status = failure_of(reason);
     r->trials[trial].reason = arena_copy(&r->memory, reason);
 }
@@ -100,7 +103,14 @@ static int compare_json_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// All distinct values of a parameter in the rows: ascending if they are numbers, otherwise in order of appearance.
+// 1 and 1.0 are the same value.
+static bool same_json(const json_t *a, const json_t *b)
+{
+    return json_equal(a, b) || (json_is_number(a) && json_is_number(b) && json_number_value(a) == json_number_value(b));
+}
+
+// All distinct values of a parameter in the rows: ascending if they are numbers, otherwise in order of appearance. Rows
+// with null, a list or an object are left out later.
 static json_t *collect_values(const struct row_list *rows, const char *name)
 {
     autofree json_t **found = NULL;
@@ -109,8 +119,9 @@ static json_t *collect_values(const struct row_list *rows, const char *name)
     for (size_t i = 0; i < rows->count; i++) {
         json_t *value = json_object_get(rows->row[i].configuration, name);
         size_t at = 0;
-        while (value && at < count && !json_equal(found[at], value)) at++;
-        if (!value || at < count) continue;
+        if (!json_is_number(value) && !json_is_boolean(value) && !json_is_string(value)) continue;
+        while (at < count && !same_json(found[at], value)) at++;
+        if (at < count) continue;
         memory_add(found, count) = value;
         numbers &= json_is_number(value);
     }
@@ -126,8 +137,10 @@ static json_t *t1_values(const char *python)
 {
     autorelease(text_release) struct text json = {0};
     json_error_t ignored;
+    bool quoted = false;
     for (const char *p = python; *p; p++) {
-        bool is_true = !strncmp(p, "True", 4), is_false = !strncmp(p, "False", 5);
+        quoted ^= *p == '\'' || *p == '"';
+        bool is_true = !quoted && !strncmp(p, "True", 4), is_false = !quoted && !strncmp(p, "False", 5);
         text_add(&json, "%.*s", is_true || is_false ? 0 : 1, *p == '\'' ? "\"" : p);
         if (is_true || is_false) text_add(&json, is_true ? "true" : "false");
         p += is_true ? 3 : is_false ? 4 : 0;
@@ -136,13 +149,16 @@ static json_t *t1_values(const char *python)
     return json_array_size(values) ? json_incref(values) : NULL;
 }
 
-// Adds the parameters of the first row, with the values listed in T1, or otherwise those that occur in the rows.
+// Adds the parameters of the row that has the most, with the values listed in T1, or otherwise those that occur in the
+// rows. Rows of failed configurations may lack some.
 static int add_parameters(struct recorded *r, const struct row_list *rows, const json_t *t1, struct error *err)
 {
     const json_t *listed = json_object_get(json_object_get(t1, "ConfigurationSpace"), "TuningParameters");
-    if (!rows->count || !json_object_size(rows->row[0].configuration))
-        return error_set(err, "the file has no configurations");
-    json_object_each(rows->row[0].configuration, name, value) {
+    json_t *most = NULL;
+    for (size_t i = 0; i < rows->count; i++)
+        if (json_object_size(rows->row[i].configuration) > json_object_size(most)) most = rows->row[i].configuration;
+    if (!most) return error_set(err, "the file has no configurations");
+    json_object_each(most, name, value) {
         const json_t *one = NULL;
         for (size_t i = 0; i < json_array_size(listed) && !one; i++)
             if (!strcmp(json_get_string(json_array_get(listed, i), "Name", ""), name)) one = json_array_get(listed, i);
@@ -166,7 +182,9 @@ static void add_counters(struct recorded *r, const struct row_list *rows)
             const char *name = json_get_string(one, "name", "");
             size_t m = 0;
             while (m < r->metric_count && strcmp(r->metrics[m].key, name)) m++;
-            if (!*name || m < r->metric_count) continue;
+            bool field = trial_field_find(FIELD_TRIAL, name) || trial_field_find(FIELD_PROBLEM, name);
+            if (field) recorded_note(r, "counters are left out, because they have the name of a field of trials");
+            if (!*name || field || m < r->metric_count) continue;
             if (r->metric_count == room) {
                 struct recorded_metric *more = arena_new(&r->memory, (room = 2 * room + 8) * sizeof *more);
                 if (r->metric_count) memcpy(more, r->metrics, r->metric_count * sizeof *more);

@@ -297,7 +297,7 @@ static int finish(struct run *r, bool decided)
         return EXIT_NOTHING;
     }
     if (!isfinite(r->search.incumbent.objective)) {
-        fprintf(stderr, "no valid result: ");
+        fprintf(stderr, "no valid result: %s", run_evaluations(r) ? "" : "nothing was measured  ");
         for (int s = 0; s < STATUS_COUNT; s++)
             if (r->search.counts[s])
                 fprintf(stderr, "%s %" PRId64 "  ", status_name((enum trial_status)s), r->search.counts[s]);

@@ -73,7 +73,7 @@ static json_t *compile(const struct recorded *r, const void *asked, struct arena
     for (size_t u = 0; u < request->unit_count; u++) count += request->units[u].entry_count;
     struct entry_answer *entries = arena_new(memory, count * sizeof *entries);
     struct compile_answer answer = {.head.status = ok,
-                                    .cubin = "recorded",
+                                    .cubin = "",
                                     .seconds = isfinite(t->compile_seconds) ? t->compile_seconds : 0,
                                     .entries = entries};
     for (size_t u = 0; u <= request->unit_count; u++) {

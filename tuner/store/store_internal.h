@@ -46,6 +46,7 @@ struct store {
     char *rescued;   // where the content was saved when the file was deleted or replaced; otherwise NULL
     bool lost;       // the file was deleted or replaced, so nothing more is written
     bool has_log;    // its write-ahead log was seen
+    int64_t size;    // of the file, in bytes, at the last commit
     int (*committed)(struct store *, struct error *); // called after every commit, which it can make fail; may be NULL
     int lock, lock_name;                              // file and socket while we hold the lock, otherwise -1
     int64_t environment;                              // row of the current one; 0: none

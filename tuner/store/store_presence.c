@@ -1,6 +1,8 @@
 // Checks that commits are in the file that has the store's name. A file that is deleted or replaced while it is open
-// still takes commits, but has no name, and is lost when the process ends. The check calls stat three times after each
-// commit, which takes 5 us.
+// still takes commits, but has no name, and is lost when the process ends. A file that was cut off also takes commits,
+// but SQLite never makes it shorter, unless another program vacuums it. The check calls stat four times after each
+// commit, at about 2 us each.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/store/store_internal.h"
@@ -50,17 +52,21 @@ static bool moved(struct store *store)
     bool log = !access(sqlite3_filename_wal(name), F_OK);
     has_moved |= store->has_log && !log;
     store->has_log |= log;
+    struct stat file = {0};
+    has_moved |= !stat(name, &file) && file.st_size < store->size;
+    store->size = file.st_size;
     return has_moved;
 }
 
 static int say_lost(const struct store *store, struct error *err)
 {
     if (!store->rescued)
-        return error_set(err, "the store '%s' was deleted or replaced while it was in use", store->path);
-    return error_set(err,
-                     "the store '%s' was deleted or replaced while it was in use; all that it held is in '%s': rename "
-                     "that file to resume with it",
-                     store->path, store->rescued);
+        return error_set(err, "the store '%s' was deleted, replaced or cut off while it was in use", store->path);
+    return error_set(
+        err,
+        "the store '%s' was deleted, replaced or cut off while it was in use; all that it held is in '%s': rename "
+        "that file to resume with it",
+        store->path, store->rescued);
 }
 
 int store_check_presence(struct store *store, struct error *err)
@@ -70,6 +76,7 @@ int store_check_presence(struct store *store, struct error *err)
     struct error why;
     store->lost = true;
     if (!rescue(store, &why)) return say_lost(store, err);
-    return error_set(err, "the store '%s' was deleted or replaced while it was in use, and cannot be saved: %s",
+    return error_set(err,
+                     "the store '%s' was deleted, replaced or cut off while it was in use, and cannot be saved: %s",
                      store->path, why.message);
 }
