@@ -18,7 +18,7 @@ static const char *read_steps(struct energy_window *w, double watts, double ever
     energy_window_begin(w, 2, from);
     for (int i = 0; i * every < most && !reason && w->known <= ENERGY_PARTS; i++) {
         double t = from + i * every;
-        reason = energy_window_read(w, 5000 + watts * 0.098 * floor(t / 0.098), t);
+        reason = energy_window_read(w, 5000 + watts * 0.098 * floor(t / 0.098), t, t);
     }
     return reason;
 }
@@ -43,9 +43,21 @@ TEST(a_counter_that_cannot_be_used_has_a_reason)
     assert_string_equal(read_steps(&w, 0, 1e-3, 10), "changes of the device's energy counter were seen too late");
     assert_string_equal(read_steps(&w, NAN, 1e-3, 10), "the device's energy counter cannot be read");
     energy_window_begin(&w, 2, 0);
-    assert_null(energy_window_read(&w, 4294967.2, 0.001));
-    assert_null(energy_window_read(&w, 4294967.3, 0.002));
-    assert_string_equal(energy_window_read(&w, 12, 0.003), "the device's energy counter ran backwards");
+    assert_null(energy_window_read(&w, 4294967.2, 0.001, 0.001));
+    assert_null(energy_window_read(&w, 4294967.3, 0.002, 0.002));
+    assert_string_equal(energy_window_read(&w, 12, 0.003, 0.003), "the device's energy counter ran backwards");
+}
+
+TEST(a_process_that_sleeps_after_a_reading_does_not_move_a_change)
+{
+    struct energy_window w;
+    energy_window_begin(&w, 2, 0);
+    assert_null(energy_window_read(&w, 1, 0, 0.3)); // the counter may have changed since the reading
+    assert_null(energy_window_read(&w, 2, 0.301, 0.302));
+    assert_int_equal(w.known, 0);
+    assert_null(energy_window_read(&w, 3, 0.34, 0.341));
+    assert_int_equal(w.known, 1);
+    assert_true(fabs(w.at[0][0] - 0.321) < 1e-9 && fabs(w.gap - 0.04) < 1e-9);
 }
 
 TEST(the_share_of_flush_and_restore_is_taken_off)

@@ -42,7 +42,8 @@ static void look(struct repetitions *r)
     double now = clock_now();
     if (r->reason || now - r->begin < settling) return;
     if (!r->window.least) energy_window_begin(&r->window, r->bare ? 1 : 2, now);
-    r->reason = energy_window_read(&r->window, nvml_energy(nvml), clock_now());
+    double joules = nvml_energy(nvml);
+    r->reason = energy_window_read(&r->window, joules, now, clock_now());
     if (r->bare || now - r->state_read < state_interval) return;
     struct nvml_reading state = nvml_read(nvml, false);
     r->state_read = now;

@@ -3,7 +3,7 @@
 
 #include "tuner/base/base.h"
 
-static const double sharp = 0.05; // s between the readings around a change, at most
+static const double sharp = 0.05; // s from the beginning of the reading before a change to the end of the next one
 static const double patience = 3; // s without such a change, after which the window fails
 
 void energy_window_begin(struct energy_window *w, double least, double now)
@@ -11,12 +11,12 @@ void energy_window_begin(struct energy_window *w, double least, double now)
     *w = (struct energy_window){.least = least, .joules = NAN, .read = now, .changed = now};
 }
 
-const char *energy_window_read(struct energy_window *w, double joules, double now)
+const char *energy_window_read(struct energy_window *w, double joules, double begin, double now)
 {
     double gap = now - w->read;
     bool backwards = joules<w->joules, change = joules> w->joules && gap <= sharp;
     w->joules = joules;
-    w->read = now;
+    w->read = begin;
     if (isnan(joules)) return "the device's energy counter cannot be read";
     if (backwards) return "the device's energy counter ran backwards";
     if (!change && now - w->changed > patience) return "changes of the device's energy counter were seen too late";

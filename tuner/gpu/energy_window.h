@@ -13,16 +13,16 @@ enum { ENERGY_PARTS = 4 };
 
 struct energy_window {
     double least;                   // s, minimum length
-    double joules, read, changed;   // the newest reading; when it was taken; when the counter last changed
-    double gap;                     // s, the longest time between the two readings around a change in `at`
+    double joules, read, changed;   // the newest reading; when it began; when the counter last changed
+    double gap;                     // s, the longest time around a change in `at`
     double at[ENERGY_PARTS + 1][2]; // s and J: of the window's beginning, and of the end of each of its parts
     size_t known;                   // number of entries in `at`; the window is complete when it is full
 };
 
 void energy_window_begin(struct energy_window *, double least, double now);
-// Takes a reading of the counter, in J; NaN: it cannot be read. Returns NULL or, as a static string, the reason why the
-// window will never be complete.
-const char *energy_window_read(struct energy_window *, double joules, double now);
+// Takes a reading of the counter, in J, that was taken at some moment between `begin` and `now`; NaN: it cannot be
+// read. Returns NULL or, as a static string, the reason why the window will never be complete.
+const char *energy_window_read(struct energy_window *, double joules, double begin, double now);
 // The power over a complete window, in W. The interval covers the power over each part of the window, and the error
 // caused by the uncertainty of the window's length.
 struct interval energy_window_watts(const struct energy_window *);
