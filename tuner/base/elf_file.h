@@ -52,11 +52,11 @@ void shared_library_release(struct shared_library *);
 // such a function. `path` is for the message.
 char *shared_library_lacks(const struct shared_library *, const char *path, const char *function);
 
-// Names of variables in compiled code: "_ZN2ns4coefE" is ns::coef.
-// Whether a symbol is the variable with this name, which includes its namespaces ("ns::coef"; unnamed namespaces are
-// left out). The name may also be the symbol itself, which is how to name an instance of a variable template.
+// Names of variables in compiled code: "_ZN2ns4coefE" is ns::coef. Whether a symbol is the variable with this name,
+// which includes its namespaces ("ns::coef"; unnamed namespaces are left out). `name` may also be the symbol itself; an
+// instance of a variable template can only be named in this way.
 bool symbol_is(const char *symbol, const char *name);
-// Writes the variable's name with its namespaces to `out`, or the symbol itself if it is not a variable's or is too
+// Writes the variable's name with its namespaces to `out`, or the symbol itself if this is not a variable's or too
 // long.
 enum { SYMBOL_TEXT_SIZE = 256 };
 const char *symbol_text(const char *symbol, char out[SYMBOL_TEXT_SIZE]);

@@ -4,8 +4,8 @@
 //
 // Messages are structs with one table each (tuner/base/record.h), in the files of tuner/protocol, which explain them:
 // candidate.h (what a GPU receives), trial_message.h, count_message.h, final_message.h, profile_message.h (also
-// "sanitize"), job_message.h, problem_message.h, compile_message.h. Members that are unknown, "", 0 or false are
-// usually left out, and members that are missing or null are unknown. The other messages are described here.
+// "sanitize"), job_message.h, problem_message.h, compile_message.h. Members whose value is unknown, "", 0 or false are
+// usually left out. The value of a member that is missing or null is unknown. The other messages are described here.
 //
 // FIGURES are the known fields of a trial, a problem or a stage, under the names that the table in
 // tuner/trial/trial_field.c gives them for answers. `sweetspot list fields` prints this table. An unknown figure is

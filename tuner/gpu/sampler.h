@@ -37,8 +37,9 @@ void sampler_begin(struct sampler *, const struct measure_settings *, double bes
 void sampler_screen(struct sampler *, double time);
 // How many samples to take next; 0: done.
 size_t sampler_wanted(const struct sampler *);
-// Adds a batch that took `spent` seconds. A batch taken while throttled is dropped, unless that has happened too often
-// or twice the allowed time has passed: a hot device takes a while to cool, and a measurement must end.
+// Adds a batch that took `spent` seconds. A batch taken while the device was throttled is dropped, since a hot device
+// takes a while to cool. But a measurement must end, so the batch is kept if too many were dropped or twice the allowed
+// time has passed.
 void sampler_add(struct sampler *, const double *times, size_t n, double spent, bool throttled);
 void sampler_result(const struct sampler *, struct measurement *);
 
