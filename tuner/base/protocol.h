@@ -107,7 +107,7 @@ enum trial_status {
 const char *status_name(enum trial_status status);
 // The words of all statuses, in the order of the enum, followed by NULL.
 extern const char *const status_names[STATUS_COUNT + 1];
-// The status with this word, or -1.
+// The status whose word is `name`, or -1.
 int status_find(const char *name);
 
 // An answer's status is "ok" (status_name(STATUS_OK)) if the request was fulfilled, a trial's status, or one of these:
@@ -125,7 +125,7 @@ enum {
     EXIT_NOTHING = 1,     // done, but nothing valid found or a check failed
     EXIT_USAGE = 2,       // command line or job file
     EXIT_ENVIRONMENT = 3, // no GPU, no permission, too old, not writable
-    EXIT_GATE = 4,        // a result is below the limit (compare --fail-below), or a new version slower (gate)
+    EXIT_GATE = 4,        // a result is below the limit (compare --fail-below), or a new version is slower (gate)
     EXIT_UNDECIDED = 5,   // gate: it is unclear whether it is slower
     EXIT_SIGNAL = 128,    // plus the signal's number, as in shells: 130 after Ctrl-C, if work was left unfinished
 };

@@ -1,6 +1,6 @@
 // See measure.h. Events cost the device about a microsecond around each sample, so short work goes into graphs. The
 // device's state is read (NVML) after a batch has been enqueued and before waiting for it. So the reading shows the
-// clock under this load, and the fifty-odd microseconds that it takes cost nothing.
+// clock under this load. It takes some fifty microseconds, but delays nothing.
 #include "tuner/gpu/measure.h"
 
 #include "tuner/base/clock.h"
@@ -18,8 +18,8 @@ static const double unjudged = 0;
 // the others they are restored, so that results which a kernel remembers there do not shorten the median.
 enum { restored_of = 4 };
 
-// Reading the power takes time too, and the sensor has no new value before this interval ends. In a measurement shorter
-// than the sensor's window, the energy of earlier work would be included.
+// Reading the power takes time too, and within this interval the sensor gives no new value. If a measurement were
+// shorter than the sensor's window, the energy of earlier work would be included.
 static const double power_interval = 0.02, power_window = 0.1;
 
 struct measure {

@@ -60,7 +60,7 @@ static int place_in_unit(struct symbol_bindings *p, unsigned i, struct module_un
     return 0;
 }
 
-// `pointer`: some stage accesses the buffer by its address, as a reference without such a variable may do.
+// `pointer`: some stage accesses the buffer by its address; a reference that lacks the variable may do so.
 static int place_variable(struct symbol_bindings *p, unsigned i, struct module_unit *units, size_t unit_count,
                           bool pointer, struct error *err)
 {
