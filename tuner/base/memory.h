@@ -36,8 +36,8 @@ static inline void memory_free_local(void *local)
     free(memory);
 }
 
-// Goes before the declaration of a local struct, and calls release() on its address at the end of its scope. The struct
-// must be fit for release right after its initialisation.
+// Goes before the declaration of a local struct, and calls release() on its address at the end of its scope. It must be
+// possible to release the struct right after its initialisation.
 #define autorelease(release) __attribute__((cleanup(release)))
 
 // Exchanges two variables or elements of the same type.

@@ -55,11 +55,11 @@
 //       "libraries":{"cublas":"13.0.2"}|{"missing":"why not"},"nvml":true,
 //       "counters":{"available":true,"chip":"gh100","reason":"","missing":[".."],
 //         "metrics":[{"key":"icache_misses","metric":"sm__...","unit":"..","description":".."}]}}
-//     If a recording answers: "replayed":true,"recording":{"source_hash":"..32 hex.."|"","rounds":40,"when":..}: the
-//     source that was measured, and the number of rounds and the time of the recording's own final (0: it has none);
-//     and "recorded":{"job":"sgemm","parameters":["BLOCK_M",..],"problems":["M=2048,..",..]}: what was recorded. With
-//     "counters":false CUPTI is not loaded, and the answer has no "counters": loading takes 0.9 s and makes every later
-//     launch 0.5 us longer.
+//     A recording also answers "replayed":true,"recording":{"source_hash":"..32 hex.."|"","rounds":40,"when":..}. These
+//     are the source that was measured, and the number of rounds and the time of the recording's own final (0: none).
+//     "recorded":{"job":"sgemm","parameters":["BLOCK_M",..],"problems":["M=2048,..",..]} is what was recorded. With
+//     "counters":false CUPTI is not loaded, since loading takes 0.9 s and makes every later launch 0.5 us longer. The
+//     answer then has no "counters".
 //
 //   {"id":1,"op":"identify"}                    does nothing on the device, where another process may be timing
 //   <- {"id":1,"status":"ok","device":{"name":"NVIDIA H200","driver":"580.159.04"}}

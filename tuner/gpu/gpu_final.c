@@ -115,7 +115,7 @@ static int enter(struct gpu_final *f, const struct final_request *request, struc
     return 0;
 }
 
-// Only kernels are judged in the race: a library's results may differ from run to run, or may not be the job's.
+// Only kernels are judged in the race, since a library's results may differ between runs or from the job's.
 static struct measure_subject entry_subject(struct gpu_final *f, struct timed_entry *e, size_t problem)
 {
     struct work work = entry_work(e, problem);

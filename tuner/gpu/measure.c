@@ -11,7 +11,7 @@ static const double graph_time = 300e-6;
 // The share of a trial's timed launches that is judged: enough to detect a kernel that gives wrong results in one
 // launch out of two or four.
 static const double verified_share = 0.2;
-// The share of launches judged if their times are not used. A kernel cannot tell them from timed launches either.
+// The share of launches judged if their times are not used. A kernel cannot tell such launches from timed ones.
 static const double unjudged = 0;
 
 // Before one in this many timed launches, module variables keep what the previous launch left, as in a program. Before
@@ -195,7 +195,7 @@ static int sample(struct measure *m, const struct measure_plan *plan, bool fresh
     *key = buffers_key(0);
     if (m->settings.rest > 0 && !plan->graph && (failed = rest(m, err))) return failed;
     if ((failed = restore(m, plan, *copy, *key, err))) return failed;
-    // An untimed execution, for a warm cache, or because other work has left its own instructions in the caches.
+    // Executes once untimed, to warm the cache, or because other work has left its own instructions in the caches.
     if ((!m->settings.cold || (plan->graph && fresh)) &&
         ((failed = execute(m, plan, *copy, err)) || (failed = restore(m, plan, *copy, *key, err))))
         return failed;

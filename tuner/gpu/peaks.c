@@ -3,7 +3,7 @@
 
 static const double slack = 1.05, event_error = 1e-6, cold_survivors = 0.25;
 
-// Bits of a factor on each pipe; one of an integer's bits is its sign. FP8 and FP4 have fewer.
+// Bits of a factor on each pipe; one of an integer's bits is its sign. FP8 and FP4 factors have fewer bits.
 static const struct {
     int bits, sign;
 } factors[PEAK_PRODUCTS] = {

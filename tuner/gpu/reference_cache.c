@@ -49,8 +49,8 @@ bool reference_cache_path(const struct workload *w, const struct device_problem 
            snprintf(path, REFERENCE_CACHE_PATH_MAX, "%s/reference-%s", folder, digest) < REFERENCE_CACHE_PATH_MAX;
 }
 
-// A file being read or written. Reading and writing take the same arrays in the same order, and hash them. NULL arrays
-// are skipped.
+// A file being read or written. Reading and writing process the same arrays in the same order, and hash them. NULL
+// arrays are skipped.
 struct stream {
     FILE *file;
     struct hash *hash;
