@@ -48,8 +48,8 @@ static void write_mark(char out[MARK_SIZE], pid_t parent, unsigned mark)
     snprintf(out, MARK_SIZE, "%ld.%u", (long)parent, mark);
 }
 
-// Called in a new process before exec. Puts the mark, which is made of `parent` and `mark`, into the environment. All
-// processes that the new process starts inherit it.
+// Called in a new process before exec. Puts the orphans' mark, which is made of `parent` and `mark`, into the
+// environment, where all processes that the new process starts inherit it.
 static void orphans_mark(pid_t parent, unsigned mark)
 {
     char value[MARK_SIZE];
@@ -109,7 +109,8 @@ int child_poll(const struct child *c, bool reads, bool writes, struct pollfd *p)
     return n;
 }
 
-// Three pipes for each of many children can exceed the usual limit of 1024 files. Children get the original limit.
+// With many children, three pipes for each child can exceed the usual limit of 1024 files. Children get the original
+// limit.
 static struct rlimit files_before, files_now;
 
 static void make_room(void)

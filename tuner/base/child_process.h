@@ -16,18 +16,18 @@ struct child {
 
 #define CHILD_NONE ((struct child){.to = -1, .from = -1, .errors = -1})
 
-// Starts argv[0] (argv is NULL-terminated) in a folder (NULL: the current one). `alone`: no process that it starts may
-// outlive it, provided that this process adopts orphans. -1 with a message.
+// Starts argv[0] (argv is NULL-terminated) in a folder (NULL: the current one). `alone`: if this process adopts
+// orphans, no process that the child starts may outlive the child. -1 with a message.
 int child_start(struct child *, char *const argv[], const char *folder, bool alone, struct error *);
-// Whether the child has ended by itself. If so, *status is the status from waitpid, the child is reaped, its group is
-// killed, and its pid is 0 from then on.
+// Whether the child has ended by itself. If so, reaps it, kills its group, and sets its pid to 0 and *status to the
+// status from waitpid.
 bool child_ended(struct child *, int *status);
 // Kills the child's group (SIGKILL) and reaps the child. Its pipes stay open, so that its last output can be read.
 void child_kill(struct child *, int *status);
 // Whether the process is stopped (SIGSTOP) at this moment.
 bool child_stopped(const struct child *);
-// poll(2) entries of its pipes, at most CHILD_POLLED; returns how many were filled. `reads`: whether its output is
-// wanted. `writes`: whether there is input for it.
+// Fills in poll(2) entries for the child's pipes, and returns their number, at most CHILD_POLLED. `reads`: whether the
+// child's output is wanted. `writes`: whether there is input for the child.
 enum { CHILD_POLLED = 3 };
 int child_poll(const struct child *, bool reads, bool writes, struct pollfd *);
 void child_close(int *fd); // one of the pipes
@@ -37,8 +37,8 @@ void child_describe(int status, char *out, size_t size);
 
 // Output of a child process outside its protocol (on stderr, or before a greeting), line by line, for the log and for
 // messages about why it ended. Long lines are cut, and control characters are replaced. Only the first
-// CHILD_OUTPUT_MOST bytes are passed on, so that the log cannot fill a disk, and only a limited amount is read at a
-// time, so that other children get their turn.
+// CHILD_OUTPUT_MOST bytes are passed on, so that the log cannot fill a disk. Only a limited amount is read at a time,
+// so that other children get their turn.
 enum { CHILD_OUTPUT_LINE = 512, CHILD_OUTPUT_MOST = 256 << 10 };
 
 struct child_output {
@@ -56,9 +56,9 @@ void child_output_take(struct child_output *, const char *bytes, size_t size, ch
 void child_output_read(struct child_output *, int *fd, child_output_visitor *visit, void *user);
 
 // Orphans are children of a child that are still running when it ends, including those that left its process group
-// (setsid). A process that adopts orphans becomes their parent (prctl's subreaper) and can end them. They are
-// recognised by a mark in their environment, because some adopted orphans must keep running, such as the master
-// connection of ssh, which serves other connections.
+// (setsid). A process that adopts orphans becomes their parent (prctl's subreaper) and can end them. Some adopted
+// orphans must keep running, such as the master connection of ssh, which serves other connections. So the orphans to
+// end are recognised by a mark in their environment.
 enum { CHILDREN_MOST = 4096 };
 
 struct children {
@@ -71,5 +71,5 @@ void orphans_adopt(void);
 // Lists the children of this process. The list is empty if Linux does not list them, or if there are CHILDREN_MOST or
 // more.
 void orphans_list(struct children *);
-// Kills and reaps the chosen children of this process until there are none left, since each may leave orphans itself.
+// Kills and reaps the chosen children of this process until no such child is left, since each may leave orphans itself.
 void orphans_end(bool (*chosen)(pid_t, const void *user), const void *user);

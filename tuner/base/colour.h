@@ -1,5 +1,5 @@
-// Colours words on a terminal. Output to a file or a pipe is not coloured, nor is any output if NO_COLOR is set or TERM
-// is dumb.
+// Colours words on a terminal. Output to a file or a pipe is not coloured. If NO_COLOR is set or TERM is dumb, no
+// output is coloured.
 #pragma once
 
 #include <stdio.h>

@@ -54,10 +54,10 @@ char *shared_library_lacks(const struct shared_library *, const char *path, cons
 
 // Names of variables in compiled code: "_ZN2ns4coefE" is ns::coef.
 // Whether a symbol is the variable with this name, which includes its namespaces ("ns::coef"; unnamed namespaces are
-// left out). The name may also be the symbol itself, which is how to name an instance of a variable template.
+// left out). `name` may also be the symbol itself; an instance of a variable template can only be named in this way.
 bool symbol_is(const char *symbol, const char *name);
-// Writes the variable's name with its namespaces to `out`, or the symbol itself if it is not a variable's or is too
-// long.
+// Writes the variable's name with its namespaces to `out`, or the symbol itself if it is not a variable's symbol or the
+// text is too long.
 enum { SYMBOL_TEXT_SIZE = 256 };
 const char *symbol_text(const char *symbol, char out[SYMBOL_TEXT_SIZE]);
 // Whether a mangled name contains this name, preceded by its length: "_Z5scalePKfPfi" contains `scale`.

@@ -5,7 +5,7 @@
 // object depend on it.
 #define EMBED_FILE(name, path) EMBED_FILES(name, ".incbin \"" path "\"\n")
 
-// Puts several files into one such string, one after the other: `files` contains an .incbin for each.
+// Puts several files into one such string, one after the other. `files` contains an .incbin for each file.
 #define EMBED_FILES(name, files)                                                      \
     __asm__(".section .rodata\nsweetspot_" #name ":\n" files ".byte 0\n.previous\n"); \
     extern const char sweetspot_##name[];

@@ -112,7 +112,7 @@ const struct execution_unit *pipe_on(const struct execution_unit *p, int compute
     return NULL;
 }
 
-// The row of an architecture, or -1 if it is unknown; any row may then apply.
+// The row of an architecture. -1 if the architecture is unknown, so that any row may apply.
 static int chip_of(int compute)
 {
     int row = -1;

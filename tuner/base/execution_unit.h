@@ -1,6 +1,6 @@
-// The execution units of a device ("pipes"), which do arithmetic or move data. Each unit's ceiling is measured. They
-// are listed in one table, which the GPU worker, "ceilings" (protocol.h), the plausibility check, a job's `work.pipe`,
-// reports and `sweetspot list units` all use.
+// The execution units of a device ("pipes"), which do arithmetic or move data. Each unit's ceiling is measured. One
+// table lists the units. It is used by the GPU worker, "ceilings" (protocol.h), the plausibility check, a job's
+// `work.pipe`, reports and `sweetspot list units`.
 #pragma once
 
 #include "tuner/base/base.h"

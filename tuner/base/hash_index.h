@@ -1,6 +1,6 @@
 // Finds records in an array by their contents. The caller owns the records, which are numbered from 0. For each record,
 // the index stores 8 bytes: the hash and the number. It uses open addressing with linear probing and is at most half
-// full. Nothing is ever removed, but a record for which `same` returns false is not found.
+// full. Records are never removed, but a record is not found if `same` returns false for it.
 #pragma once
 
 #include "tuner/base/base.h"

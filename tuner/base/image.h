@@ -4,8 +4,8 @@
 
 #include "tuner/base/base.h"
 
-// ARRAY: a CUDA array, whose layout the device chooses. LINEAR, PITCH: the buffer's own memory, as one row or as
-// several.
+// ARRAY: a CUDA array, whose layout the device chooses. LINEAR: the buffer's own memory, as one row. PITCH: the same
+// memory as several rows.
 enum image_memory { IMAGE_ARRAY, IMAGE_LINEAR, IMAGE_PITCH };
 enum image_filter { IMAGE_POINT, IMAGE_INTERPOLATED };
 enum image_address { IMAGE_CLAMP, IMAGE_WRAP, IMAGE_MIRROR, IMAGE_BORDER };

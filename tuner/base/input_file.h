@@ -17,8 +17,8 @@ int input_file_open_below(const char *folder, const char *path, struct error *);
 bool input_file_is_below(const char *folder, const char *path);
 // Whether both paths lead to the same file.
 bool input_file_is_same(const char *a, const char *b);
-// The file's bytes with a NUL after them, malloc'ed. A file of more than `most` bytes is refused; 0: memory is the only
-// limit. NULL with errno and a message. *size may be NULL.
+// The file's bytes with a NUL after them, malloc'ed. A file of more than `most` bytes is refused; if `most` is 0, only
+// memory limits the size. NULL with errno and a message. *size may be NULL.
 char *input_file_read(const char *path, size_t most, size_t *size, struct error *);
 
 // A hash of a command and of the files that it may read. These are every regular file that one of its words names (as

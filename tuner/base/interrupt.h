@@ -1,5 +1,5 @@
-// Counts Ctrl-C and similar signals (SIGINT, SIGTERM, SIGHUP): the first asks the program to shut down cleanly, the
-// second to end at once.
+// Counts Ctrl-C and similar signals (SIGINT, SIGTERM, SIGHUP). The first signal asks the program to shut down cleanly,
+// and the second asks it to end at once.
 #pragma once
 
 // Installs the handlers; SIGPIPE is ignored from then on. If SIGHUP was ignored before (nohup), it stays ignored.

@@ -1,6 +1,6 @@
-// JSON, using jansson, which only this header includes. jansson's own types and readers are used as they are. Its
-// constructors are replaced, under their own names, by functions that always return a value (json_make.c). There are
-// also readers that return a default if a value is missing, and functions for reading and writing lines.
+// JSON, using jansson. Only this header includes jansson. Its types and readers are used as they are. Its constructors
+// are replaced, under their own names, by functions that always return a value (json_make.c). There are also readers
+// that return a default if a value is missing, and functions for reading and writing lines.
 #pragma once
 
 #include <jansson.h>
@@ -23,7 +23,7 @@ json_t *json_interval(const struct interval *);
 // Reads an interval from a member of an object. Elements that are missing or not numbers become NaN.
 struct interval json_get_interval(const json_t *object, const char *key);
 
-// Whether a C string is UTF-8, as JSON strings must be. Other text is refused where it must be passed on unchanged.
+// Whether a C string is UTF-8, as JSON strings must be. Where text must be passed on unchanged, other text is refused.
 bool json_takes(const char *text);
 // A string from bytes that may not be UTF-8 (a compiler's log quotes any source): invalid bytes become '?'. New
 // reference.
@@ -86,7 +86,7 @@ static inline void json_decref_local(json_t **local)
 // Parses one line. NULL with a message that quotes the beginning of the line.
 json_t *json_parse(const char *text, struct error *err);
 
-// Prints a document for people and programs, indented, and numbers with all their digits.
+// Prints a document for people and programs, with indentation and with all digits of numbers.
 void json_print(const json_t *, FILE *);
 // A document as in docs/json.md: "format" and "version", followed by the members of the object `members`, whose
 // reference is taken. New reference. json_print_document prints it.

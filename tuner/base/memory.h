@@ -17,8 +17,8 @@ void *memory_grow(void *old, size_t count, size_t size);
 // `count`, which may have been increased already.
 #define memory_add(list, count) (*((list) = memory_grow((list), (count) + 1, sizeof *(list)), &(list)[(count)++]))
 
-// Gives a growing array room for at least `count` elements. *room is how many fit so far; if that is enough, returns
-// `old`. Otherwise the room doubles, so that adding elements one by one is cheap.
+// Gives a growing array room for at least `count` elements. Returns `old` if *room, the number of elements that fit so
+// far, is enough. Otherwise the room doubles, so that adding elements one by one is cheap.
 void *memory_room(void *old, size_t *room, size_t count, size_t size);
 
 // Like memory_new and memory_grow, but they return NULL with a message when memory is exhausted; `old` is then
@@ -36,8 +36,8 @@ static inline void memory_free_local(void *local)
     free(memory);
 }
 
-// Goes before the declaration of a local struct that can be released right after its initialisation: release(&it) is
-// called at the end of its scope.
+// Goes before the declaration of a local struct, and calls release() on its address at the end of its scope. It must be
+// possible to release the struct right after its initialisation.
 #define autorelease(release) __attribute__((cleanup(release)))
 
 // Exchanges two variables or elements of the same type.

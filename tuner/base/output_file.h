@@ -1,5 +1,5 @@
-// Writes a file that the user named. A regular file appears under its name complete or not at all; a pipe or a device
-// is written directly, and so is "-", which means standard output.
+// Writes a file that the user named. A regular file appears under its name complete or not at all. A pipe, a device,
+// and "-", which means standard output, are written directly.
 #pragma once
 
 #include "tuner/base/base.h"

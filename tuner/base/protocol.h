@@ -4,8 +4,8 @@
 //
 // Messages are structs with one table each (tuner/base/record.h), in the files of tuner/protocol, which explain them:
 // candidate.h (what a GPU receives), trial_message.h, count_message.h, final_message.h, profile_message.h (also
-// "sanitize"), job_message.h, problem_message.h, compile_message.h. Members that are unknown, "", 0 or false are
-// usually left out, and members that are missing or null are unknown. The other messages are described here.
+// "sanitize"), job_message.h, problem_message.h, compile_message.h. Members whose value is unknown, "", 0 or false are
+// usually left out. The value of a member that is missing or null is unknown. The other messages are described here.
 //
 // FIGURES are the known fields of a trial, a problem or a stage, under the names that the table in
 // tuner/trial/trial_field.c gives them for answers. `sweetspot list fields` prints this table. An unknown figure is
@@ -55,11 +55,11 @@
 //       "libraries":{"cublas":"13.0.2"}|{"missing":"why not"},"nvml":true,
 //       "counters":{"available":true,"chip":"gh100","reason":"","missing":[".."],
 //         "metrics":[{"key":"icache_misses","metric":"sm__...","unit":"..","description":".."}]}}
-//     If a recording answers: "replayed":true,"recording":{"source_hash":"..32 hex.."|"","rounds":40,"when":..}: the
-//     source that was measured, and the number of rounds and the time of the recording's own final (0: it has none);
-//     and "recorded":{"job":"sgemm","parameters":["BLOCK_M",..],"problems":["M=2048,..",..]}: what was recorded. With
-//     "counters":false CUPTI is not loaded, and the answer has no "counters": loading takes 0.9 s and makes every later
-//     launch 0.5 us longer.
+//     A recording also answers "replayed":true,"recording":{"source_hash":"..32 hex.."|"","rounds":40,"when":..}. These
+//     are the source that was measured, and the number of rounds and the time of the recording's own final (0: none).
+//     "recorded":{"job":"sgemm","parameters":["BLOCK_M",..],"problems":["M=2048,..",..]} is what was recorded. With
+//     "counters":false CUPTI is not loaded, since loading takes 0.9 s and makes every later launch 0.5 us longer. The
+//     answer then has no "counters".
 //
 //   {"id":1,"op":"identify"}                    does nothing on the device, where another process may be timing
 //   <- {"id":1,"status":"ok","device":{"name":"NVIDIA H200","driver":"580.159.04"}}
@@ -107,7 +107,7 @@ enum trial_status {
 const char *status_name(enum trial_status status);
 // The words of all statuses, in the order of the enum, followed by NULL.
 extern const char *const status_names[STATUS_COUNT + 1];
-// The status with this word, or -1.
+// The status whose word is `name`, or -1.
 int status_find(const char *name);
 
 // An answer's status is "ok" (status_name(STATUS_OK)) if the request was fulfilled, a trial's status, or one of these:
@@ -125,7 +125,7 @@ enum {
     EXIT_NOTHING = 1,     // done, but nothing valid found or a check failed
     EXIT_USAGE = 2,       // command line or job file
     EXIT_ENVIRONMENT = 3, // no GPU, no permission, too old, not writable
-    EXIT_GATE = 4,        // a result is below the limit (compare --fail-below), or a new version slower (gate)
+    EXIT_GATE = 4,        // a result is below the limit (compare --fail-below), or a new version is slower (gate)
     EXIT_UNDECIDED = 5,   // gate: it is unclear whether it is slower
     EXIT_SIGNAL = 128,    // plus the signal's number, as in shells: 130 after Ctrl-C, if work was left unfinished
 };

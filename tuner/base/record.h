@@ -1,6 +1,6 @@
 // C structs as JSON objects. One table describes a struct: the name of each member in JSON, where it is in the struct,
-// its type, and its range. Objects are written, read and checked according to the table, so that no message needs its
-// own reader and writer.
+// its type, and its range. Objects are written, read and checked according to the table, so messages need no reader or
+// writer of their own.
 //
 //     struct box { const char *name; double width; const struct side *sides; size_t side_count; };
 //     static const struct record_field box_fields[] = {
@@ -10,9 +10,9 @@
 //         {0}};
 //     const struct record box_record = {"a box", sizeof(struct box), box_fields};
 //
-// The member's C type decides its kind. Unknown is NaN for a double, "" for a string (never NULL), NULL for a record, a
-// list or JSON, and `fallback` for all other kinds. Unknown members are left out when written. Members that are missing
-// or null are unknown after reading, and members that are not in the table are ignored.
+// The member's C type decides its kind. The value that means unknown is NaN for a double, "" for a string (never NULL),
+// NULL for a record, a list or JSON, and `fallback` for all other kinds. Unknown members are not written. Members that
+// are missing or null are unknown after reading, and members that are not in the table are ignored.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -141,8 +141,8 @@ void record_write_into(const struct record *, const void *from, json_t *object);
 // missing.
 int record_read(const struct record *, const json_t *object, void *to, struct arena *memory, struct error *);
 
-// These test, write and read a single member; `what` is the record's name for messages. record_get returns null for an
-// unknown value (new reference). record_take accepts null as unknown; if it fails, the member is unchanged.
+// These functions test, write and read a single member. record_get returns null for an unknown value (new reference).
+// record_take accepts null as unknown; if it fails, the member is unchanged. `what`: the record's name for messages.
 bool record_knows(const struct record_field *, const void *from);
 json_t *record_get(const struct record_field *, const void *from);
 int record_take(const struct record_field *, const char *what, const json_t *value, void *to, struct arena *memory,

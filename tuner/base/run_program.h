@@ -25,9 +25,9 @@ struct program_end {
 
 enum { PROGRAM_OUTPUT_MOST = 1 << 22, PROGRAM_FILE = 3, PROGRAM_QUIET = 3 };
 
-// Runs a program with an empty standard input, and without NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS. At the deadline
-// it is killed. When it has ended, its children are killed, including those that left its group (setsid). -1 with a
-// message when it cannot be started.
+// Runs a program with an empty standard input, and without NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS. The program is
+// killed at the deadline. When it has ended, its children are killed, including those that left its group (setsid). -1
+// with a message when the program cannot be started.
 int run_program(const struct program_run *, struct program_end *, struct error *);
 
 // The path of an executable file, malloc'ed; NULL if there is none. `length` is the length of the folder's name.

@@ -1,6 +1,6 @@
 // How candidates are verified and measured: the settings of a job file that the driver hands to GPU workers. Each group
-// has one table: the job's reader takes names, defaults and ranges from it, the driver uses it to write "verify" and
-// "measure" of a "job" request, and the worker uses it to read them.
+// has one table. The job's reader takes names, defaults and ranges from this table. The driver uses it to write
+// "verify" and "measure" of a "job" request, and the worker uses it to read these.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -100,8 +100,9 @@ extern const struct setting verify_table[], measure_table[];
 // The group "final" of "measure". All of its settings are SETTING_JOB.
 extern const struct setting final_table[];
 
-// Writes the settings that belong in requests as an object (new reference), and reads them back. Missing settings get
-// their default. -1 with a message that names a setting with the wrong type or out of range.
+// settings_write() writes the settings that belong in requests as an object (new reference), and settings_read() reads
+// them back. Missing settings get their default. -1 with a message that names a setting whose type is wrong or whose
+// value is out of range.
 json_t *settings_write(const struct setting *table, const void *from);
 int settings_read(const struct setting *table, const json_t *object, void *to, struct error *err);
 

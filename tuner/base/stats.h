@@ -31,15 +31,15 @@ struct interval {
 // and Hinkley, Bootstrap Methods and their Application, 1997, section 3.8, strategy 2). cluster[i] is the cluster of
 // x[i]; NULL: all samples are in one cluster.
 //
-// If clusters differ by more than their samples do, the interval for three or four clusters covers all of their
-// medians. With so few clusters, a wider interval is not possible. The interval contains the true median with a
-// probability of 78% for three clusters and 93% for five or more (tests/test_measure.c), or 99% if clusters do not
-// differ.
+// If clusters differ more than the samples within a cluster do, the interval for three or four clusters covers the
+// medians of all clusters. With so few clusters, a wider interval is not possible. The interval contains the true
+// median with a probability of 78% for three clusters and 93% for five or more (tests/test_measure.c), or 99% if
+// clusters do not differ.
 struct interval stats_clustered_median(const double *x, const unsigned char *cluster, size_t n, double confidence,
                                        uint64_t seed);
 
-// The median of the ratios a[i]/b[i], with its interval as above, from the pairs in which both numbers are finite.
-// Returns the number of these pairs.
+// Computes the median of the ratios a[i]/b[i], with its interval as above, from the pairs in which both numbers are
+// finite. Returns the number of these pairs.
 size_t stats_paired_ratio(const double *a, const double *b, const unsigned char *cluster, size_t n, double confidence,
                           uint64_t seed, struct interval *ratio);
 

@@ -55,9 +55,9 @@ char *text_join(const char *const *words, const char *separator);
 char *text_unknown(const char *what, const char *word, const char *const *words);
 
 // Finds where the next NAME=VALUE begins in a configuration's string such as "A=1,B=x": after a comma that is followed
-// by a name and '='. NULL if there is none. No value of a parameter contains such a comma (space_add_parameter), so
-// that such a string can be split without a list of the names. *length (`length` may be NULL) is the length of the part
-// before the comma, or of the whole string if there is none.
+// by a name and '='. NULL if there is none. No value of a parameter contains such a comma (space_add_parameter), so the
+// string can be split without a list of the names. *length (`length` may be NULL) is the length of the part before the
+// comma, or of the whole string if there is none.
 const char *text_next_item(const char *text, size_t *length);
 
 // A command line from the words of a NULL-terminated list, quoted for the shell where necessary. malloc'ed.
@@ -81,8 +81,8 @@ int text_architecture(const char *arch);
 char *text_directory(const char *path);
 // The part of a path after its last slash.
 const char *text_file_name(const char *path);
-// The length of a string without its ending: 4 for "file.cfg" and ".cfg"; 0 if nothing precedes the ending, or the
-// string does not end with it.
+// The length of `text` without `ending`: 4 for "file.cfg" and ".cfg"; 0 if `text` does not end with `ending` or has
+// nothing before it.
 size_t text_before(const char *text, const char *ending);
 
 // The bytes of a regular file with a NUL after them, malloc'ed; NULL with errno set. *size may be NULL. Use

@@ -1,9 +1,9 @@
 // A candidate whose stages are compiled with different macros has several cubins, called its units. They are joined in
-// one file, so that the candidate can be cached, hashed, stored and shipped as a whole. If there is only one cubin, the
-// file is that cubin.
+// one file, so that the candidate can be cached, hashed, stored and shipped as a whole. A candidate with a single cubin
+// has this cubin as its file.
 //
-// The file begins with a mark and the number of units, followed by the offset and size of each unit as 64-bit numbers
-// in this machine's byte order, and the cubins at multiples of 64 bytes. A unit that a configuration does not use has
+// The file begins with a mark and the number of units. Then come the offset and size of each unit, as 64-bit numbers in
+// this machine's byte order, and the cubins, at multiples of 64 bytes. A unit that a configuration does not use has
 // size 0.
 #pragma once
 

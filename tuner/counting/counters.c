@@ -10,10 +10,10 @@
 // a library call with several kernels would have several ranges.)
 //
 // Costs with set `basic` (H200, CUDA 13.0): opening takes 0.9 s the first time in a process. A session takes 0.2 s,
-// most of it in its first pass, and 20 ms to close. A pass takes 15 ms (11 to start, 4 to stop), and each range in it
-// 0.9 ms. DRAM and L2 counters are expensive: with only SM metrics, a pass takes 2.5 ms. So candidates share passes:
-// each one takes 32 ms on its own, 11 ms if four share a pass, 5.2 ms if sixteen do, and 3.7 ms if 64 do. The test
-// kernels' own time is 1 ms of this.
+// mostly in its first pass, and another 20 ms to close. A pass takes 15 ms (11 to start, 4 to stop), plus 0.9 ms for
+// each range. DRAM and L2 counters are expensive: with only SM metrics, a pass takes 2.5 ms. So candidates share
+// passes: each candidate takes 32 ms on its own, 11 ms if four share a pass, 5.2 ms if sixteen do, and 3.7 ms if 64 do.
+// The test kernels' own time is 1 ms of this.
 //
 // A list with one unknown name makes the host object unusable: it refuses every later list. So each list is tried with
 // a new host object.
@@ -165,7 +165,7 @@ static int plan_make(struct counter_plan *plan, const struct metric *const *metr
     return 0;
 }
 
-// The metrics of `set` that are meant for `chip`; "" takes those meant for every chip. The caller frees the list.
+// The metrics of `set` that are meant for `chip` or, if `chip` is "", for every chip. The caller frees the list.
 static const struct metric **select_metrics(const struct metric_set *set, const char *chip, size_t *count,
                                             struct error *err)
 {
@@ -365,8 +365,8 @@ static int run_in_range(struct counters *c, struct counter_batch *b, size_t cand
     return popped == CUPTI_SUCCESS ? 0 : cupti_library_fail(err, "cuptiRangeProfilerPopRange", popped);
 }
 
-// Runs a candidate once outside any range, so that instruction caches hold this candidate and not the previous one, and
-// once to be counted.
+// Runs a candidate twice: first outside any range, so that the instruction caches hold this candidate and not the
+// previous one, and then to be counted.
 static int run_candidate(struct counters *c, struct counter_batch *b, size_t candidate, size_t range)
 {
     if (b->reset && b->reset(b->user, candidate)) return candidate_failed(b, candidate, "reset");

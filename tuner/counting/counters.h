@@ -8,9 +8,9 @@
 // Candidates are counted in batches, since starting a pass takes long (15 ms on an H200), and a pass can hold many
 // candidates: a single candidate takes 32 ms, but 64 together take 3.7 ms each. Opening and closing a session takes
 // 0.23 s. Nothing is timed while a session is open, because a kernel that otherwise takes 60.8 us took 62.1 us in a
-// session. CUPTI stays hooked into the driver: from counters_open() to the end of the process, each launch takes 0.5 us
-// more host time, and a kernel timed with events takes that much longer (60.35 us before, 60.8 us after). So open the
-// counters before anything is timed, or after everything has been.
+// session. CUPTI stays hooked into the driver from counters_open() to the end of the process. During this time, each
+// launch takes 0.5 us more host time, and a kernel timed with events takes that much longer (60.35 us before, 60.8 us
+// after). So open the counters before the first timing, or after the last.
 //
 //     counters_open(&c, context, device, metrics_find("basic"), &err);
 //     ... time some dozens of candidates, and keep their modules loaded
@@ -32,15 +32,17 @@ enum {
 };
 
 // Launches one stage (a kernel, or several, or a library call) of a candidate of the batch, and waits until it has
-// ended. 0, or anything else if it failed; the context is then considered unusable, and no further call is made.
+// ended. Returns 0 if this succeeded. After any other value, the context is considered unusable, and no further call is
+// made.
 typedef int counters_launch(void *user, size_t candidate, size_t stage);
 
-// Prepares the candidate's buffers for its first stage, and the L2 as the job asks, and waits until that is done.
-// Called before each round of a candidate's stages. Nothing it launches is counted. 0, or failure.
+// Prepares the candidate's buffers for its first stage, puts the L2 into the state that the job asks for, and waits.
+// Called before each round of a candidate's stages. Its launches are not counted. Returns 0 or a failure, like
+// counters_launch.
 typedef int counters_reset(void *user, size_t candidate);
 
 // Finds out what can be counted on this device, and how. `context` is the CUcontext of `device` (the driver API's
-// ordinal); both it and `set` must outlive `*out`. The caller closes `*out`, also after a failure. Fails only when
+// ordinal). `context` and `set` must outlive `*out`. The caller closes `*out`, also after a failure. Fails only when
 // memory is exhausted. Takes 0.9 s the first time in a process, and leaves no session open.
 int counters_open(struct counters **out, void *context, int device, const struct metric_set *set, struct error *err);
 void counters_close(struct counters *c); // NULL is fine; closes an open session
@@ -67,16 +69,17 @@ void counters_end_session(struct counters *c);
 // Counts a batch of candidates, with stages[i] >= 1 stages each. Opens a session if none is open, and leaves it open.
 // `values` has a row for every stage of every candidate, in order, with a column for each of the facts' metrics. A
 // value is NaN if the metric is missing or undefined (a ratio to 0), or after a failure. In each pass a candidate runs
-// once uncounted (a kernel's first launch misses the instruction caches throughout, later ones do not) and once
-// counted. `reset` may be NULL.
+// twice, and only the second run is counted, because a kernel's first launch misses the instruction caches throughout.
+// `reset` may be NULL.
 //
 // Candidates with up to 64 stages in total go through the passes together; a failure leaves all of these without
 // values. 0, COUNTERS_FAILED or COUNTERS_LAUNCH_FAILED; the message then names the candidate's index.
 int counters_measure(struct counters *c, size_t candidates, const size_t *stages, counters_launch *launch,
                      counters_reset *reset, void *user, double *values, struct error *err);
 
-// Needs libcupti but no GPU; fails with a message if libcupti is missing or does not know the chip. Calls `each` for
-// every base metric of the chip: its name without roll-up ("sm__icc_requests"), its kind ("counter", "ratio",
-// "throughput"), a description and a unit, which are "" if CUPTI has none. Strings are valid only during the call.
+// Calls `each` for every base metric of the chip, with its name without roll-up ("sm__icc_requests"), its kind
+// ("counter", "ratio", "throughput"), a description and a unit. The last two are "" if CUPTI has none. Needs libcupti
+// but no GPU. Fails with a message if libcupti is missing or does not know the chip. Strings are valid only during the
+// call.
 typedef void counters_each(void *user, const char *name, const char *kind, const char *description, const char *unit);
 int counters_list(const char *chip, counters_each *each, void *user, struct error *err);

@@ -1,6 +1,5 @@
-// See linetable.h. The line-number program is DWARF's (version 2 to 4, section 6.2 of the standard); cubins are
-// little-endian ELF64, and their sections are relocatable: a relocation says which kernel's code a DW_LNE_set_address
-// means.
+// See linetable.h. The line-number program is DWARF's (version 2 to 4, section 6.2 of the standard). Cubins are
+// little-endian ELF64 with relocatable sections: a relocation says which kernel's code a DW_LNE_set_address refers to.
 #include "tuner/counting/linetable.h"
 
 #include "tuner/base/elf_file.h"
@@ -108,8 +107,8 @@ static uint32_t relocated(const struct elf_file *e, uint64_t offset)
     return 0;
 }
 
-// Returns `list` with room for at least one more than `count` elements; the room doubles at powers of two. If memory
-// runs out, returns NULL and sets the table's `exhausted`.
+// Returns `list` with room for at least `count` + 1 elements. The room doubles at powers of two. If memory runs out,
+// returns NULL and sets the table's `exhausted`.
 static void *with_room(struct linetable *t, void *list, size_t count, size_t size)
 {
     if (count & (count - 1)) return list;
@@ -127,8 +126,8 @@ static void *with_room(struct linetable *t, void *list, size_t count, size_t siz
         (t)->list[(t)->count++] = __VA_ARGS__;                                 \
     } while (0)
 
-// Reads the header's lists. Numbers in the program count from 1; in the table's lists they begin at `first_file` and
-// `first_directory`.
+// Reads the header's lists of files and directories. The program numbers them from 1; in the table's lists, this unit's
+// entries begin at `first_file` and `first_directory`.
 static void read_lists(struct linetable *t, struct cursor *c, size_t first_directory)
 {
     while (!c->bad && !t->exhausted && c->at < c->end && *c->at) ADD(t, directories, directory_count, take_string(c));

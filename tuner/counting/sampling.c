@@ -1,7 +1,7 @@
-// See sass.h. CUPTI's PC sampling: every 2^period cycles, each scheduler records, for one of its warps, the current
-// instruction and what the warp waits for. CUPTI lists each reason twice, as "smsp__pcsamp_warps_issue_stalled_X" and
-// as "..._X_not_issued" for the cycles in which the scheduler issued nothing at all. Only the first kind is read, so
-// that samples are not counted twice.
+// See sass.h. CUPTI's PC sampling: every 2^period cycles, each scheduler picks one of its warps, and records this
+// warp's current instruction and what the warp waits for. CUPTI lists each reason twice, as
+// "smsp__pcsamp_warps_issue_stalled_X" and as "..._X_not_issued" for the cycles in which the scheduler issued nothing
+// at all. Only the first kind is read, so that samples are not counted twice.
 #include "tuner/counting/sass.h"
 
 #include "tuner/libraries/cupti_library.h"

@@ -1,6 +1,6 @@
-// See sass.h. The SASS metrics of cupti_sass_metrics.h: a list of metrics is set for the device. Each measurement then
-// enables them (kernels are patched at their first launch), launches, flushes the counts, and disables them. Metrics
-// that the chip lacks are left out, and their columns are marked as unknown.
+// See sass.h. Uses the SASS metrics of cupti_sass_metrics.h. A list of metrics is set for the device. Each measurement
+// then enables these metrics (kernels are patched at their first launch), launches, flushes the counts, and disables
+// the metrics. Metrics that the chip lacks are left out, and their columns are marked as unknown.
 #include "tuner/counting/sass.h"
 
 #include "tuner/libraries/cupti_library.h"

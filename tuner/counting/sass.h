@@ -46,17 +46,18 @@ void sass_listing_release(struct sass_listing *);
 
 enum { SASS_FAILED = -1, SASS_LAUNCH_FAILED = -2 };
 
-// Launches the kernel and waits until it has ended. 0, or anything else if it failed; no further call is made then.
+// Launches the kernel and waits until it has ended. Returns 0 if this succeeded. After any other value, no further call
+// is made.
 typedef int sass_launch(void *user);
 
 // Counts what the instructions of the kernel `symbol` do in one launch. `context` is the CUcontext of `device` (the
-// driver's ordinal) and must be current. Takes 20 ms for a kernel of 0.4 ms (H200). 0, or SASS_... Only one device per
-// process.
+// driver's ordinal) and must be current. Takes 20 ms for a kernel of 0.4 ms (H200). Returns 0, SASS_FAILED or
+// SASS_LAUNCH_FAILED. A process can use only one device.
 int sass_measure(void *context, int device, const char *symbol, sass_launch *, void *user, struct sass_listing *,
                  struct error *err);
 
-// The other module, sampling.c. Open it before the kernel's module is loaded. It samples while `launch` runs, every
-// 2^period cycles (period: 5 to 31).
+// Functions of the other module, sampling.c. Call sampling_open() before the kernel's module is loaded.
+// sampling_measure() samples every 2^period cycles (`period`: 5 to 31) while `launch` runs.
 int sampling_open(void *context, struct error *err);
 int sampling_measure(void *context, const char *symbol, unsigned period, sass_launch *, void *user,
                      struct sass_listing *, struct error *err);

@@ -23,8 +23,8 @@ static int take_places(struct baselines *all, const struct operation_baseline *a
                      all->workload->problems[problem].name, places->count, places->count == 1 ? "" : "s");
 }
 
-// Prepares a library with the ways (library_race.h) that the request lists or, if it lists none or they fail, with the
-// fastest ones.
+// Prepares a library with the ways (library_race.h) that the request lists. If there are none, or if they fail, uses
+// the fastest ways.
 static int open_ways(struct baselines *all, struct baseline *b, struct error *err)
 {
     struct workload *w = all->workload;
@@ -149,7 +149,8 @@ static int try_kernel(struct baselines *all, struct baseline *b, struct baseline
     return failed;
 }
 
-// One baseline on one problem: timed, and compared like a candidate if it computes the same thing.
+// Times one baseline on one problem. If it computes the same as a candidate, also compares its results, as for a
+// candidate.
 static int measure(struct baselines *all, struct baseline *b, size_t k, struct problem_answer *to, struct error *err)
 {
     struct workload *w = all->workload;

@@ -43,8 +43,8 @@ void baselines_release(struct baselines *);
 struct baseline *baselines_find(struct baselines *, const char *name);
 // Whether the baseline computes the same as a candidate, so that its results can be verified.
 bool baseline_same_result(const struct baseline *);
-// Results of programs, like those of libraries, may differ from run to run. Call this with `begin` before a program's
-// runs, and without it after them.
+// Lets a program's results differ from run to run, as a library's results may. Call this function with `begin` before
+// the program's runs, and without `begin` after them.
 void baseline_allow_differences(struct baseline *, struct workload *, bool begin);
 // Measures every baseline on the tuned problems. Returns an array with one answer for each baseline, which lives as
 // long as the baselines; NULL after a failure.

@@ -378,8 +378,8 @@ static uint64_t copy_key(const struct buffers *s, unsigned copy, uint64_t key)
     return key <= CONTENT_PROMISED ? key : mix(key + (uint64_t)s->shift[copy]);
 }
 
-// Whether an output may hold numbers close to those expected. In timed launches, only those in the first `sets` copies
-// may, because filling each output takes a separate kernel launch.
+// Whether an output may hold numbers close to those expected. In timed launches, only outputs in the first `sets`
+// copies may hold such numbers, because filling each output takes a separate kernel launch.
 static bool may_be_close(const struct buffers *s, size_t i, unsigned copy, uint64_t key)
 {
     const struct device_buffer *b = &s->list[i];

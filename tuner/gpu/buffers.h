@@ -8,9 +8,9 @@
 //                   ^ data, 1024-byte aligned
 //
 // Guards, and the padding between a row's last element and its leading dimension, hold NaN, large positive or large
-// negative numbers, drawn for each copy and each pass of verification: a stray write shows in a guard, and a stray read
-// changes the results, even if a maximum or minimum absorbs one of these three kinds. A back guard begins at the byte
-// after the last element, whatever the type.
+// negative numbers, which differ from copy to copy and from one verification pass to the next. A stray write changes a
+// guard. A stray read changes the results, even if a maximum or minimum absorbs one of these three kinds. A back guard
+// begins at the byte after the last element, whatever the type.
 //
 // Outputs and scratch without a fill hold arbitrary data before a launch. A key determines this data: each buffer in
 // each copy gets a kind of content (enum content_kind), which is NaN or random bits in more than half of all launches.
@@ -129,8 +129,8 @@ void buffers_move(struct buffers *to, const struct buffers *from, const uint64_t
                   size_t guard_bytes);
 
 // Fills the first copy with guards and with the data that the seed gives for `set`, and keeps origins of these data.
-// After references have been computed from set 1, buffers_keep() moves it to its own copy. Set 0 is filled last, and
-// stays in the first copy.
+// After references have been computed from set 1, buffers_keep() moves this set to its own copy. Set 0 is filled last,
+// and stays in the first copy.
 int buffers_fill(struct buffers *, unsigned set, uint64_t seed, struct error *err);
 int buffers_keep(struct buffers *, unsigned set, struct error *err);
 // Prepares n copies for a launch: outputs and scratch get contents that the key determines (scratch with a fill is
@@ -148,8 +148,8 @@ enum { BUFFERS_ALL = -1 };
 // Enqueues a check of the guards of one copy, or of all copies (BUFFERS_ALL). Adds to the findings, which the caller
 // has zeroed.
 int buffers_guards(struct buffers *, int copy, struct error *err);
-// Enqueues writing new guards from the key; the three kinds take turns from copy to copy. CONTENT_NAN: all copies get
-// the same guards, which never change.
+// Enqueues writing new guards, which the key determines. The three kinds take turns from copy to copy. With the key
+// CONTENT_NAN, all copies get the same guards, which never change.
 int buffers_write_guards(struct buffers *, int copy, uint64_t key, struct error *err);
 
 // Makes sure that there are `copies` copies, at distances that cannot be predicted. Existing copies stay.

@@ -1,6 +1,5 @@
-// See ceilings.h. A ceiling is the highest rate reached, so the fastest of several launches is taken; on request, it is
-// the sustained rate. The first launch reads and loads the cubin of kernels/ceilings.cu, so a worker that measures no
-// ceilings never loads it.
+// See ceilings.h. A ceiling is the rate of the fastest of several launches or, on request, the sustained rate. The
+// first launch reads and loads the cubin of kernels/ceilings.cu, so a worker that measures no ceilings never loads it.
 #include "tuner/gpu/ceilings.h"
 
 #include <errno.h>
@@ -92,9 +91,9 @@ struct ceiling_memory {
     size_t bytes, l2_bytes;
 };
 
-// Enqueues a launch of the unit's kernel; only the units of memory and the L2 use the memory. *amount: the operations
-// of the launch (two for a multiply-add), or its bytes (a copy counts both reads and writes). The kernels of mma.sync
-// and wgmma use the shapes that execution_unit.c names.
+// Enqueues a launch of the unit's kernel; only the units of memory and the L2 use the memory. *amount: the number of
+// operations of the launch (two for a multiply-add), or of its bytes (for a copy, both reads and writes). The kernels
+// of mma.sync and wgmma use the shapes that execution_unit.c names.
 static int launch(struct ceilings *k, enum execution_unit_id which, const struct ceiling_memory *m, double *amount,
                   struct error *err)
 {
@@ -212,7 +211,7 @@ static int measure_one(struct ceiling_context *g, enum execution_unit_id which, 
     return failed;
 }
 
-// Which units the request names; without "pipes", those that have kernels in every job.
+// Finds the units that the request names; without "pipes", these are the units that have kernels in every job.
 static int read_pipes(const json_t *request, int compute, bool wanted[UNIT_COUNT], struct error *err)
 {
     const json_t *names = json_object_get(request, "pipes"), *name;

@@ -1,6 +1,6 @@
-// The image of a buffer that kernels see through texture or surface objects: read from the request and, if it is in a
-// CUDA array, allocated. The array has no copies and no guards. All launches use the same array: it is written from a
-// copy of the buffer before a launch, and read back after it (symbol_bindings.h).
+// The image of a buffer that kernels see through texture or surface objects. This module reads the image from the
+// request and, if it is in a CUDA array, allocates the array, which has no copies and no guards. All launches use the
+// same array: it is written from a copy of the buffer before a launch, and read back after it (symbol_bindings.h).
 #pragma once
 
 #include "kernels/operation.h"

@@ -74,8 +74,8 @@ static int enqueue(struct repetitions *r, size_t count, bool *late, struct error
     return failed ? failed : cuda_event_happened(r->last, late, err);
 }
 
-// Short repetitions go into a graph, so that the host launches them in time. `one`: duration of a repetition (s). Work
-// that cannot be captured is launched without a graph.
+// Puts short repetitions into a graph, so that the host launches them in time. Work that cannot be captured is launched
+// without a graph. `one`: duration of a repetition (s).
 static int capture(struct repetitions *r, double one, struct error *err)
 {
     const struct work *work = &r->plan->subject.work;

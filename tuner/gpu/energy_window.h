@@ -2,9 +2,9 @@
 // functions: the time is passed in.
 //
 // A window begins and ends at a change, so no part of a step is counted for time outside the window. A change is taken
-// to be halfway between the two readings around it. The interval includes this uncertainty. On an H100 in a virtual
-// machine, no change was seen between readings less than 3 ms apart, so a change is used only if the readings around it
-// are at most 50 ms apart.
+// to be halfway between the two readings around it. The interval includes this uncertainty. A change is used only if
+// the readings around it are at most 50 ms apart. On an H100 in a virtual machine, changes were seen only between
+// readings at least 3 ms apart.
 #pragma once
 
 #include "tuner/base/stats.h"

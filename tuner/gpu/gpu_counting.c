@@ -196,8 +196,8 @@ static int load(struct count_batch *b, const struct count_request *request, stru
     return b->values ? 0 : -1;
 }
 
-// Counts units [from, from + n) together. Returns 0 even if counting failed, with the reason in `why`, unless the
-// context is lost.
+// Counts units [from, from + n) together. Returns 0 even if counting failed: *good is then false, and b->why has the
+// reason. Fails if memory is exhausted or the context is lost.
 static int count_units(struct count_batch *b, size_t from, size_t n, double *values, bool *good, struct error *err)
 {
     size_t columns = b->c->facts.count;
@@ -220,7 +220,7 @@ static int count_units(struct count_batch *b, size_t from, size_t n, double *val
     return b->failed == CUDA_CRASHED ? CUDA_CRASHED : 0;
 }
 
-// Counts all units together, which is cheap; if that fails, counts them one by one, so that one candidate's failure
+// Counts all units together, which is cheap. If this fails, counts them one by one, so that one candidate's failure
 // does not affect the others.
 static int count_all(struct count_batch *b, struct error *err)
 {

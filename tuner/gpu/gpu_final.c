@@ -1,11 +1,11 @@
 // The final: the best candidates and the baselines, measured side by side on fresh data.
 //
-// Candidates are proved in order, best first, until all places are taken. They are proved on two sets of new data,
-// twice on each, and in timed launches. Memory is checked after each candidate, so that the culprit of any damage is
-// known. Then, in each round, every entry is timed once, in an order drawn for the round, so that a warming device, a
-// drifting clock or a neighbour's traffic affects all entries alike. Times of one round belong together and are
-// compared in pairs. Every timed launch of a candidate is judged. If the race left damage, the culprit is found and the
-// other entries race again. If no candidate passes, the next ones take the places.
+// Candidates are proved in order, best first, until all places are taken. Each one is proved on two sets of new data,
+// twice on each set, and in timed launches. Memory is checked after each candidate, so that the culprit of any damage
+// is known. Then every entry is timed once per round, in an order drawn for the round. So a warming device, a drifting
+// clock or a neighbour's traffic affects all entries alike. Times of one round belong together and are compared in
+// pairs. Every timed launch of a candidate is judged. If the race left damage, the culprit is found and the other
+// entries race again. If no candidate passes, the next ones take the places.
 //
 // Each request runs one part of the rounds, so that the driver can drop candidates that have already lost. Between
 // parts, modules stay loaded, and graphs and the final's data are kept. A last part measures energy instead.
@@ -115,7 +115,7 @@ static int enter(struct gpu_final *f, const struct final_request *request, struc
     return 0;
 }
 
-// Only kernels are judged in the race: libraries may differ from run to run, and may compute something else.
+// Only kernels are judged in the race, since a library's results may differ between runs or from the job's.
 static struct measure_subject entry_subject(struct gpu_final *f, struct timed_entry *e, size_t problem)
 {
     struct work work = entry_work(e, problem);
@@ -333,8 +333,8 @@ static void settle(struct timed_entry *e, size_t problem)
     plan->launches_judged = 0;
 }
 
-// Runs all rounds of one problem. `done` and `share` are for reporting progress: the fraction of the final that comes
-// before this problem, and the fraction that this problem takes.
+// Runs all rounds of one problem. For progress reports, `done` is the fraction of the final that comes before this
+// problem, and `share` is the fraction that this problem takes.
 static int race_problem(struct gpu_final *f, size_t problem, double until, double done, double share, struct error *err)
 {
     struct workload *w = f->w;
@@ -537,7 +537,7 @@ static int begin(struct gpu_final *f, const json_t *json, struct error *err)
     return failed;
 }
 
-// Prepares the next part, without entries that failed or that the request no longer names.
+// Prepares the next part. Leaves out entries that failed and entries that the request no longer names.
 static int resume(struct gpu_final *f, const struct final_request *request, struct error *err)
 {
     if (!f->count || request->process != f->process || request->part != f->part + 1)

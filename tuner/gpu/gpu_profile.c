@@ -1,6 +1,6 @@
 // The request "profile": counts what each line of a candidate's source does, from the counts of its instructions
-// (sass.h) and the line table (linetable.h). A stage is counted once, with all of its runs, on buffers as its
-// predecessors left them. It is sampled over enough launches to take some milliseconds.
+// (sass.h) and the line table (linetable.h). A stage is counted once, with all of its runs, on buffers as the previous
+// stages left them. For sampling, it is launched often enough to take some milliseconds.
 #include "tuner/gpu/gpu_requests.h"
 
 #include <errno.h>
@@ -188,8 +188,8 @@ static int measure_stage(struct stage_run *r, const char *symbol, bool sample, s
     return 0;
 }
 
-// One of the two phases over all stages of a problem. Each phase loads the candidate's module again, because CUPTI must
-// be active when a module is loaded.
+// Runs one of the two phases, counting or sampling, on all stages of a problem. Each phase loads the candidate's module
+// again, because CUPTI must be active when a module is loaded.
 static int phase(struct profile_run *p, bool sample, struct error *err)
 {
     struct pipeline pipeline;

@@ -4,11 +4,11 @@
 //     [wait each] -> all problems run again, on both sets of data, and compared -> [wait] -> a new best: the soak
 //     (soak.h), and drawn sizes (sizes.h) -> memory checked -> [wait] -> times checked for plausibility
 //
-// A trial is a race against the best candidate so far. A candidate that is certainly more than `race` times slower ends
-// after the first run or after a problem, as `slow`; then the times of its first runs are used.
+// A trial is a race against the best candidate so far. If a candidate is certainly more than `race` times slower, its
+// trial ends after the first run or after a problem, with the status `slow`. The times of its first runs are then used.
 //
-// Memory is intact when a trial begins, because it is checked, and filled again if needed, at the end of each trial. So
-// any damage was done by the candidate.
+// Memory is checked at the end of each trial, and filled again if needed. So it is intact when a trial begins, and any
+// damage was done by the candidate.
 #include "tuner/gpu/gpu_requests.h"
 
 #include "tuner/base/clock.h"
@@ -62,7 +62,7 @@ static void judge(struct gpu_trial *t)
     t->judged = true;
 }
 
-// KEPT: launches in a row, on alternating data, of a module whose variables change.
+// KEPT: for a module whose variables change, several launches in a row on alternating data.
 enum pass { PASS_FIRST, PASS_KEPT, PASS_AGAIN, PASS_SECOND };
 enum { KEPT_PASSES = 4 };
 
@@ -87,8 +87,8 @@ static int pass(struct gpu_trial *t, enum pass which, struct error *err)
     return failed;
 }
 
-// The least factor by which this candidate is slower than the best one, according to the problems that were measured
-// and the first launches of the other problems.
+// The smallest factor by which this candidate can be slower than the best one, judging by the measured problems and by
+// the first launches on the other problems.
 static double slowdown(const struct gpu_trial *t)
 {
     double least[WORKLOAD_PROBLEMS_MAX], best[WORKLOAD_PROBLEMS_MAX], weight[WORKLOAD_PROBLEMS_MAX];
@@ -107,7 +107,7 @@ static double slowdown(const struct gpu_trial *t)
     return objective_ratio(w->settings.objective, weight, least, best, n);
 }
 
-// Ends the trial if the candidate can no longer win. Unmeasured problems are given their first launch's time.
+// Ends the trial if the candidate can no longer win. An unmeasured problem gets the time of its first launch.
 static bool is_lost(struct gpu_trial *t)
 {
     struct workload *w = t->w;
@@ -129,7 +129,7 @@ static bool is_lost(struct gpu_trial *t)
     return true;
 }
 
-// A short first launch is repeated before it ends a trial: it may have been disturbed.
+// Whether a first launch was so short that it may have been disturbed. It is then repeated before it can end the trial.
 static bool is_short(const struct gpu_trial *t)
 {
     for (size_t k = 0; k < t->w->problem_count; k++)
@@ -195,8 +195,8 @@ static bool is_best(const struct gpu_trial *t)
 // least soak_least seconds.
 static const double soak_share = 0.25, soak_least = 2e-3;
 
-// A new best is soaked before it limits other candidates. The others get a short soak: they cannot win without passing
-// one in the final.
+// A new best is soaked before it limits other candidates. All others get a short soak, since they cannot win without
+// passing a soak in the final.
 static int soak(struct gpu_trial *t, struct error *err)
 {
     const struct soak_budget brief = {0, soak_of_best.most, fmax(soak_share * (clock_now() - t->begin), soak_least)};

@@ -6,8 +6,8 @@
 
 enum { EXECUTIONS = 3 };
 
-// After another kernel, a launch does not find its instructions in a near cache, and the multiprocessors may have to
-// divide their memory between L1 and shared memory again.
+// Allowances for a launch that follows another kernel: it does not find its instructions in a near cache, and the
+// multiprocessors may have to divide their memory between L1 and shared memory again.
 static const double share_allowed = 0.3, seconds_allowed = 3e-6;
 
 bool graph_check_agrees(double time, double poisoned)
@@ -32,7 +32,7 @@ static int capture(struct workload *w, const struct measure_plan *plan, bool wor
     return failed ? failed : ended;
 }
 
-// Seconds that one execution takes; *key: the key of the outputs' contents before it.
+// Executes the graph once and measures its time (s). *key: the key of the outputs' contents before the execution.
 static int execute(struct workload *w, const struct measure_plan *plan, struct cuda_graph *graph, uint64_t *key,
                    double *seconds, struct error *err)
 {

@@ -10,8 +10,8 @@
 
 #include "tuner/gpu/workload_data.h"
 
-// For work whose plan has a graph. A launch in this graph takes `time` (s). *status: STATUS_OK or, with a reason,
-// STATUS_IMPLAUSIBLE or the status of a launch in the second graph that fails verification. Waits.
+// Checks work whose plan has a graph, in which a launch takes `time` (s). Sets *status to STATUS_OK or, with a reason,
+// to STATUS_IMPLAUSIBLE or to the status of a launch in the second graph that failed verification. Waits.
 int graph_check(struct workload *, size_t problem, const struct measure_plan *, double time, enum trial_status *status,
                 struct error *reason, struct error *err);
 

@@ -157,7 +157,7 @@ int integrity_take_expected(struct workload *w, size_t number, struct error *err
     return failed;
 }
 
-// The first damaged piece; if there are several, preferably one of the verifier's memory. NULL: there is none.
+// The first damaged piece, preferably a piece of the verifier's memory. NULL: no piece is damaged.
 static const struct piece *find_damage(const struct pieces *all)
 {
     const struct piece *found = NULL;
@@ -206,7 +206,7 @@ static enum trial_status judge(const struct pieces *all, struct error *reason)
 {
     const struct workload *w = all->w;
     const struct piece *damaged = find_damage(all);
-    for (size_t k = 0; k < w->problem_count; k++) // first, because it is the likeliest damage, and its place is known
+    for (size_t k = 0; k < w->problem_count; k++) // first: stray writes are likeliest, and their place is known
         if (is_stray(w, k, reason)) return STATUS_OUT_OF_BOUNDS;
     if (!damaged) return STATUS_OK;
     const struct device_problem *p = &w->problems[damaged->problem];

@@ -1,7 +1,7 @@
 // Calls to functions in a user's library: references, generators and verifiers. Each call runs in its own process,
 // another instance of this program (`sweetspot-gpu --call`), so a function that crashes, never returns or writes out of
 // bounds harms only its own result. The arrays are in one in-memory file that both processes map. Arrays that the
-// function may write are shared; it sees private copies of all others.
+// function may write are shared. Of all other arrays, the function sees private copies.
 //
 //     | answer | array 0 | array 1 | ...         each begins on a page of its own
 #pragma once
@@ -41,9 +41,9 @@ void library_call_add(struct library_call *, const struct sweetspot_array *about
 int library_call_open(struct library_call *, struct error *err);
 void library_call_release(struct library_call *);
 
-// Calls `function` of the library of `reference`, within its time limit, with the problem's sizes and scalars. Returns
-// 0 if the function returned; *answer is then its result. Returns -1, with a message that names the function, if it
-// cannot be called, crashed, ended the process or exceeded its time.
+// Calls `function` in the library of `reference` with the problem's sizes and scalars, within the reference's time
+// limit. Returns 0 if the function returned; *answer is then its result. Returns -1, with a message that names the
+// function, if it cannot be called, crashed, ended the process or exceeded its time.
 int library_call_run(struct library_call *, const struct implementation_request *reference, enum library_kind kind,
                      const char *function, const struct problem_request *problem, uint64_t seed,
                      struct library_answer *answer, struct error *err);

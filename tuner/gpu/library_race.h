@@ -3,15 +3,15 @@
 //
 // Time limits. Each way runs three times (five with a warm cache). Only ways that take at most 1.5 times as long as the
 // third fastest one enter the race. The rounds of the first 0.2 s are a warm-up and do not count. After three rounds,
-// ways that are over 5% slower than the third fastest drop out. The first runs may take five seconds in total, and so
-// may the rounds, but at least three ways are tried and three rounds taken.
+// ways that are over 5% slower than the third fastest drop out. The first runs may take five seconds in total, and the
+// rounds another five. Still, at least three ways are tried and at least three rounds are run.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"
 
 enum { LIBRARY_PLACES = 3 };
 
-// The library's fastest ways to compute a problem, the best one first, and their number. Fails only if the device does,
-// or if no way runs.
+// Finds the library's fastest ways to compute a problem, the best way first, and their number. Fails only if the device
+// fails or no way runs.
 int library_race(struct workload *, const struct operation_baseline *, size_t problem,
                  struct operation_way best[LIBRARY_PLACES], size_t *count, struct error *err);

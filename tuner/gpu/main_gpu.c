@@ -1,6 +1,6 @@
 // sweetspot-gpu: owns one device's CUDA context, and verifies, times and counts candidates for the driver, as
-// protocol.h specifies. Candidates are other people's kernels, which may destroy the context or never end. If the
-// context is lost, this process answers and exits. If a kernel never ends, the driver notices and kills this process.
+// protocol.h specifies. Candidates are other people's kernels. If a kernel destroys the context, this process answers
+// and exits. If a kernel never ends, the driver notices and kills this process.
 //
 //     sweetspot-gpu [--device N|GPU-uuid]
 //     sweetspot-gpu --call TEXT            for itself: one call of a function in a user's library (library_call.h)

@@ -1,6 +1,6 @@
 // See measure.h. Events cost the device about a microsecond around each sample, so short work goes into graphs. The
 // device's state is read (NVML) after a batch has been enqueued and before waiting for it. So the reading shows the
-// clock under this load, and the fifty-odd microseconds that it takes cost nothing.
+// clock under this load. It takes some fifty microseconds, but delays nothing.
 #include "tuner/gpu/measure.h"
 
 #include "tuner/base/clock.h"
@@ -11,15 +11,15 @@ static const double graph_time = 300e-6;
 // The share of a trial's timed launches that is judged: enough to detect a kernel that gives wrong results in one
 // launch out of two or four.
 static const double verified_share = 0.2;
-// The share of launches judged if their times are not used. A kernel cannot tell them from timed launches either.
+// The share of launches judged if their times are not used. A kernel cannot tell such launches from timed ones.
 static const double unjudged = 0;
 
 // Before one in this many timed launches, module variables keep what the previous launch left, as in a program. Before
 // the others they are restored, so that results which a kernel remembers there do not shorten the median.
 enum { restored_of = 4 };
 
-// Reading the power takes time too, and the sensor has no new value before this interval ends. In a measurement shorter
-// than the sensor's window, the energy of earlier work would be included.
+// Reading the power takes time too, and within this interval the sensor gives no new value. If a measurement were
+// shorter than the sensor's window, the energy of earlier work would be included.
 static const double power_interval = 0.02, power_window = 0.1;
 
 struct measure {
@@ -195,7 +195,7 @@ static int sample(struct measure *m, const struct measure_plan *plan, bool fresh
     *key = buffers_key(0);
     if (m->settings.rest > 0 && !plan->graph && (failed = rest(m, err))) return failed;
     if ((failed = restore(m, plan, *copy, *key, err))) return failed;
-    // An untimed execution, for a warm cache, or because other work has left its own instructions in the caches.
+    // Executes once untimed, to warm the cache, or because other work has left its own instructions in the caches.
     if ((!m->settings.cold || (plan->graph && fresh)) &&
         ((failed = execute(m, plan, *copy, err)) || (failed = restore(m, plan, *copy, *key, err))))
         return failed;

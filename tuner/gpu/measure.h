@@ -1,6 +1,6 @@
-// Timing on the device. A kernel cannot tell a timed launch from one that will be judged: before every launch,
-// everything writable that outlives a launch is put into a state that the job allows, and the launches to be judged are
-// drawn afterwards, from the system's entropy.
+// Timing on the device. A kernel cannot tell a timed launch from one that will be judged. Before every launch, all
+// writable memory that outlives a launch is put into a state that the job allows. The launches to be judged are drawn
+// afterwards, from the system's entropy.
 //
 // Single launches: draw the data, restore the buffers and mostly the module's variables, overwrite shared memory,
 //                  empty the L2 (or, with a warm cache, launch once untimed and restore again), event, launch, event
@@ -22,10 +22,10 @@
 enum { MEASURE_BATCH = 64 };
 
 // Work that is timed. enqueue() launches once and does not wait; `shift` is added to every buffer's address. The other
-// functions may be NULL. restore() enqueues restoring whatever else must be restored before a launch. copy() enqueues
-// copying the buffers: before a launch to where kernels see them, and after it (`back`) from there, to be judged
-// (symbol_bindings.h). Work with restore() or copy() is not put into graphs. prepare() enqueues the stages that are not
-// timed.
+// functions may be NULL. restore() enqueues restoring everything else that must be restored before a launch. Before a
+// launch, copy() enqueues copying the buffers to where kernels see them. After the launch (`back`) it copies them from
+// there, to be judged (symbol_bindings.h). Work with restore() or copy() is not put into graphs. prepare() enqueues the
+// stages that are not timed.
 struct work {
     int (*enqueue)(void *self, int64_t shift, struct error *err);
     int (*restore)(void *self, struct error *err);
@@ -42,7 +42,7 @@ static inline int work_begin(const struct work *w, int64_t shift, struct error *
 }
 
 // The judge of timed launches; there is none if `compare` is NULL. compare() enqueues the comparison of the last
-// launch's results in a copy, which was prepared with the key. After a wait, verdict() returns the result. slot <
+// launch's results in a copy that was prepared with `key`. After a wait, verdict() returns the result. slot <
 // MEASURE_BATCH.
 struct measure_verifier {
     int (*compare)(void *self, unsigned copy, uint64_t key, unsigned slot, struct error *err);
@@ -77,7 +77,7 @@ void measure_close(struct measure *); // NULL is fine
 double measure_take_busy(struct measure *);
 // Adds to these GPU seconds.
 void measure_add_busy(struct measure *, double seconds);
-// The last reading of the device's state, taken while it was executing.
+// The last reading of the device's state that was taken while the device was executing.
 struct nvml_reading measure_reading(const struct measure *);
 
 // Decides from `estimate` (s) how the subject is timed.
@@ -86,12 +86,12 @@ int measure_plan(struct measure *, const struct measure_subject *, double estima
 void measure_plan_free(struct measure_plan *);
 
 // Takes n <= MEASURE_BATCH samples, of plans[0], plans[1], ... in this order, and waits. times[i]: seconds for one
-// launch. A share of the samples is judged and, unless the share is 0, at least one sample of each plan. Verdicts go
-// into the plans.
+// launch. The given share of the samples is judged. If it is above 0, at least one sample of each plan is judged.
+// Verdicts go into the plans.
 int measure_samples(struct measure *, struct measure_plan *const *plans, size_t n, double share, double *times,
                     struct error *err);
 
-// Like measure_samples(), but for any number of plans, and all samples are judged. *hot: the device was throttled
+// Like measure_samples(), but takes any number of plans and judges all samples. *hot: the device was throttled
 // meanwhile.
 int measure_plans(struct measure *, struct measure_plan *const *plans, size_t n, double *times, bool *hot,
                   struct error *err);

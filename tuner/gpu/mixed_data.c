@@ -3,7 +3,8 @@
 
 #include "tuner/base/entropy.h"
 
-// Whether the elements of a fill are drawn one by one (EACH) or all at once (ALL), or are the same in both sets (NONE).
+// How the two sets differ in a fill's elements. EACH: each element is drawn on its own. ALL: all are drawn together.
+// NONE: they are the same in both sets.
 enum variety { VARIETY_NONE, VARIETY_EACH, VARIETY_ALL };
 
 static enum variety variety_of(const struct device_buffer *b)

@@ -10,7 +10,7 @@
 // difference between them. If a relation within a buffer must be kept (a permutation, ascending offsets), the piece is
 // the whole buffer.
 bool mixed_data_draw(struct device_problem *);
-// Called after buffers_restore(): writes the piece, if its buffer was restored.
+// Writes the piece again if its buffer was restored. Called after buffers_restore().
 int mixed_data_restored(const struct device_problem *, const struct buffers *, unsigned copy, struct error *err);
 // Fills the first copy with a mixed set, from the seed of set 0; set 1 must already be in its own copy. Enqueued.
 int mixed_data_fill(struct workload *, struct device_problem *, unsigned set, uint64_t seed, struct error *err);

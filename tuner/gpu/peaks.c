@@ -3,7 +3,7 @@
 
 static const double slack = 1.05, event_error = 1e-6, cold_survivors = 0.25;
 
-// Bits of a factor on each pipe; one of an integer's bits is its sign. FP8 and FP4 have fewer.
+// Bits of a factor on each pipe; one of an integer's bits is its sign. FP8 and FP4 factors have fewer bits.
 static const struct {
     int bits, sign;
 } factors[PEAK_PRODUCTS] = {
@@ -53,7 +53,8 @@ static double product_rate(const struct peaks *p, int bits)
     return tensor + others;
 }
 
-// The significant bits that results need, fewer if the job allows larger errors than the operation's own bound.
+// The number of significant bits that results need. It is lower if the job allows larger errors than the operation's
+// own bound.
 static int bits_of(const struct operation_least *least, const struct verify_settings *verify)
 {
     if (!verify->enabled || (!verify->exact && (verify->absolute > 0 || verify->relative > 0))) return 1;

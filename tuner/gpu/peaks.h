@@ -36,8 +36,8 @@ struct peak_attributes {
     double l2_bytes;
 };
 
-// A peak that cannot be computed from the attributes is 0. An architecture that the table does not know gets the
-// highest figures of all.
+// Computes each peak from the attributes; 0 if they do not suffice. An architecture that the table does not know gets
+// the highest figures in the table.
 void peaks_of_device(struct peaks *, const struct peak_attributes *);
 // Raises the peaks according to the answer to "ceilings" (protocol.h).
 void peaks_raise(struct peaks *, const json_t *ceilings);

@@ -99,20 +99,20 @@ int pipeline_prepare(struct pipeline_part *, int64_t shift, struct error *err);
 int pipeline_enqueue(struct pipeline_part *, int64_t shift, struct error *err);
 // Launches one stage with all of its runs.
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
-// Prepares the first copy of the buffers and runs the stages before the given one on it. Then brings the L2 into the
+// Prepares the first copy of the buffers, and runs the stages before `stage` on this copy. Then brings the L2 into the
 // state that the job asks for, and waits.
 int pipeline_reach(struct workload *, struct pipeline_part *, unsigned stage, struct error *err);
 // The first run of a stage.
 const struct pipeline_launch *pipeline_stage(const struct pipeline_part *, unsigned stage);
-// From now on, a problem's launches work on these buffers at other addresses (placement.h); NULL: on the problem's own
-// buffers.
+// Makes a problem's later launches work on these buffers, which are at other addresses (placement.h). NULL: they work
+// on the problem's own buffers again.
 void pipeline_place(struct pipeline *, size_t problem, struct buffers *);
 // Whether all of a problem's launches accept every address that headers allow. Libraries and user functions may not.
 bool pipeline_moves(const struct pipeline *, size_t problem);
 // Whether the candidate has any stage for a problem. A candidate without stages for a problem cannot compute it
 // (objective "each").
 bool pipeline_does(const struct pipeline *, size_t problem);
-// Whether some stages of a problem are not timed. If so, the measured time may be shorter than the problem's whole work
+// Whether some stages of a problem are not timed, so that the measured time may be shorter than the whole work
 // requires.
 bool pipeline_prepares(const struct pipeline *, size_t problem);
 // The work of a problem. The module's variables are restored before every launch once they have been seen to change
@@ -121,8 +121,8 @@ struct work pipeline_work(struct pipeline *, size_t problem);
 
 // ---- for pipeline.c: pipeline_read.c ------------------------------------------------------------------------------
 
-// Appends the stage, or another run of the last one, to the launches of a problem, where there must be room, and
-// prepares it. The pipeline's units must be loaded; the stage's kernel is in one of them. CUDA_REFUSED: it cannot be
-// launched.
+// Appends the stage, or another run of the last stage, to the launches of a problem, and prepares this launch. There
+// must be room for it, and the pipeline's units, one of which has the kernel, must be loaded. CUDA_REFUSED: the stage
+// cannot be launched.
 int pipeline_read_stage(struct pipeline *, struct pipeline_part *, const struct device_problem *,
                         const struct candidate *, const struct stage_call *, struct error *);

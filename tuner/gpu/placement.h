@@ -1,9 +1,9 @@
 // Memory for launches at addresses that the contract allows and that timing does not use. Each buffer is at a random
-// multiple of the alignment that headers promise to kernels. In four turns each buffer is aligned no better than that
-// at least once, and any two buffers are aligned differently at least once (if there are more than twelve buffers, this
-// holds for most pairs). The order is random, and some buffers are more than 4 GiB apart. All problems use the same
-// memory: a buffer has the same address for all problems and data, so that a kernel which recognises data by address or
-// size gives wrong results, and problems of different sizes find each other's scratch.
+// multiple of the alignment that headers promise to kernels. In four turns, each buffer gets exactly this alignment at
+// least once, and any two buffers are aligned differently at least once. With more than twelve buffers, this holds for
+// most pairs. The order is random, and some buffers are more than 4 GiB apart. All problems use the same memory, and a
+// buffer has the same address for all problems and data. So a kernel that recognises data by its address or size gives
+// wrong results, and problems of different sizes find each other's scratch.
 //
 //     piece 0                             hole of 4 to 8 GiB          piece 1
 //     | slack | guard | data | guard | slack | guard | ...            | slack | guard | data | guard |
@@ -27,8 +27,8 @@ struct placement {
     size_t holds;           // the problem whose data the placement holds; problem_count: none
 };
 
-// Makes the placement for the workload's problems, whose buffers are open. CUDA_MEMORY, CUDA_REFUSED: it is not
-// possible, for the reason in `err`. The caller closes.
+// Makes the placement for the workload's problems, whose buffers must be open. CUDA_MEMORY, CUDA_REFUSED: there can be
+// no placement, for the reason in `err`. The caller closes.
 int placement_open(struct placement **out, struct workload *, struct error *err);
 void placement_close(struct placement *); // NULL is fine
 

@@ -19,7 +19,7 @@ int program_call_init(struct program_call *, struct cuda *, void **arguments, st
 // Enqueues. CUDA_REFUSED: the function reports failure.
 int program_call_run(struct program_call *, struct cuda *, void **arguments, struct error *err);
 
-// Where answers go, and the id of the current request (NULL: it has none).
+// Sets where answers go, and the id of the current request (NULL: the request has none).
 void program_call_answers(int file, const json_t *id);
 // From now on, a baseline's work may take at most this many seconds; 0: no limit.
 void program_call_limit(const char *baseline, double seconds);

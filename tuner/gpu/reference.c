@@ -312,8 +312,8 @@ static int set_parts(struct workload *w, struct device_problem *p, struct error 
     return failed;
 }
 
-// Warns if the error that is allowed everywhere is about as large as the expected values. Also draws some expected
-// numbers for CONTENT_NEAR.
+// Warns if the error allowed for every element is about as large as the expected values. Also draws some expected
+// values for CONTENT_NEAR.
 static int look_at_sizes(struct workload *w, struct device_problem *p, struct error *err)
 {
     int failed = 0;
@@ -350,8 +350,8 @@ static int look_at_sizes(struct workload *w, struct device_problem *p, struct er
     return failed;
 }
 
-// Values other than those of the job's fills must leave room in the outputs' types for expected values, and for larger
-// partial results. Otherwise a correct kernel could not be told from an incorrect one.
+// If inputs have values other than those of the job's fills, checks that the outputs' types have room for the expected
+// values and for larger partial results. Otherwise a correct kernel could not be told from an incorrect one.
 static int look_at_range(struct workload *w, struct device_problem *p, struct error *err)
 {
     enum { ROOM = 16, CHUNK = 4096 };

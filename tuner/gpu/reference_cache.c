@@ -49,7 +49,8 @@ bool reference_cache_path(const struct workload *w, const struct device_problem 
            snprintf(path, REFERENCE_CACHE_PATH_MAX, "%s/reference-%s", folder, digest) < REFERENCE_CACHE_PATH_MAX;
 }
 
-// Reading or writing a file: the same arrays in the same order, and their hash. NULL arrays are skipped.
+// A file being read or written. Reading and writing process the same arrays in the same order, and hash them. NULL
+// arrays are skipped.
 struct stream {
     FILE *file;
     struct hash *hash;

@@ -104,7 +104,7 @@ int reference_library_compute(struct workload *w, size_t problem, struct error *
 
 // ---- inputs --------------------------------------------------------------------------------------------------------
 
-// Whether the padding of each row, which is a guard, is unchanged. Otherwise -1, with the row in the message.
+// Checks whether the padding of each row, which is a guard, is unchanged. If not, -1 with the row in the message.
 static int check_padding(const struct device_buffer *b, const char *now, const char *before, const char *function,
                          struct error *err)
 {

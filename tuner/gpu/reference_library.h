@@ -1,5 +1,5 @@
-// A reference in a user's library: its functions compute expected values, make inputs, and judge outputs. They run in
-// separate processes (library_call.h).
+// A reference in a user's library. The library's functions compute expected values, generate inputs, and verify
+// outputs. Each call runs in a separate process (library_call.h).
 #pragma once
 
 #include "tuner/gpu/workload_data.h"
@@ -17,9 +17,9 @@ int reference_library_generate(struct workload *, struct device_problem *, unsig
 int reference_library_keep(struct workload *, struct device_problem *, struct error *err);
 // Whether launches are judged by the library.
 bool reference_library_judges(const struct workload *);
-// Calls the library to judge a launch's results, which are in a copy of the problem's buffers or of the same buffers at
-// other addresses. Waits. Results with the same bits as earlier ones are not judged again. If the function crashes or
-// exceeds its time, that is a verdict too; fails only if the device does.
+// Calls the library to judge a launch's results. They are in a copy of the problem's buffers, or in the same buffers at
+// other addresses. Waits. Results with the same bits as earlier ones are not judged again. A crash of the function, or
+// a call that exceeds its time, is a verdict too. Fails only if the device fails.
 int reference_library_verify(struct workload *, struct device_problem *, const struct buffers *, unsigned copy,
                              struct host_verdict *, struct error *err);
 void reference_library_release(struct device_problem *);

@@ -1,4 +1,4 @@
-// When to stop sampling: the decisions of a measurement without the measuring, so that they can be tested with made-up
+// Decides when to stop sampling. The decisions are separate from the measuring, so that they can be tested with made-up
 // times. Samples arrive in batches. After each batch, the sampler says how many more it wants.
 //
 // The sampler wants min_samples, and then more until the 95% interval of the median is narrower than the requested
@@ -37,8 +37,9 @@ void sampler_begin(struct sampler *, const struct measure_settings *, double bes
 void sampler_screen(struct sampler *, double time);
 // How many samples to take next; 0: done.
 size_t sampler_wanted(const struct sampler *);
-// Adds a batch that took `spent` seconds. A batch taken while throttled is dropped, unless that has happened too often
-// or twice the allowed time has passed: a hot device takes a while to cool, and a measurement must end.
+// Adds a batch that took `spent` seconds. A batch taken while the device was throttled is dropped, since a hot device
+// takes a while to cool. But a measurement must end, so the batch is kept if too many were dropped or twice the allowed
+// time has passed.
 void sampler_add(struct sampler *, const double *times, size_t n, double spent, bool throttled);
 void sampler_result(const struct sampler *, struct measurement *);
 
@@ -63,6 +64,6 @@ struct early_stop {
 // Learns from a candidate's first launch and the median of its samples (s).
 void early_stop_learn(struct early_stop *, double first, double median);
 // A likely lower bound on the median of a candidate with this first launch: the first launch divided by the largest
-// share of the last EARLY_STOP_KEPT candidates. A new share exceeds all of n others with probability 1/(n+1). 0 while
-// fewer than EARLY_STOP_LEAST candidates are known.
+// share of the last EARLY_STOP_KEPT candidates. A new share exceeds all of n others with probability 1/(n+1). Returns 0
+// while fewer than EARLY_STOP_LEAST candidates are known.
 double early_stop_bound(const struct early_stop *, double first);

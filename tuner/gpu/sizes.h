@@ -10,7 +10,7 @@
 int sizes_open(struct workload *, const struct job_request *, struct error *err);
 void sizes_close(struct workload *);
 
-// STATUS_OK, or the status and the reason of a launch that failed verification. `all`: runs all sizes that the
-// candidate has launches for, not only some. Waits; *verified (how many sizes) and *status are set when 0 is returned.
+// Runs the candidate on some sizes or, with `all`, on all sizes that it has launches for. If 0 is returned, *verified
+// is the number of verified sizes, and *status is STATUS_OK or the status of a launch that failed verification. Waits.
 int sizes_run(struct workload *, const struct candidate *, bool all, int64_t *verified, enum trial_status *status,
               struct error *reason, struct error *err);

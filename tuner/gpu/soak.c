@@ -62,7 +62,7 @@ static struct soak_launch draw(const struct soak *s, const struct soak_launch *b
 }
 
 // The key for the contents of outputs and scratch before a launch. If the last launch at the same addresses worked on
-// other data, its results may stay there: they cannot pass for results of this launch.
+// other data, its results may stay there, since they are wrong for this launch.
 static uint64_t draw_key(const struct soak *s, const struct soak_launch *l)
 {
     const struct placement *p = s->w->placement;
@@ -144,7 +144,7 @@ static void describe(const struct soak *s, const struct soak_launch *l, char *to
     snprintf(to + n, size - (size_t)n, n ? ")" : "");
 }
 
-// The verdict on a batch: the verdict on its first launch that failed verification.
+// The verdict on a batch is that on its first launch that failed verification.
 static void verdict(struct soak *s, unsigned before, unsigned count, enum trial_status *status, struct error *reason)
 {
     for (unsigned i = 0; i < count; i++) {

@@ -58,8 +58,7 @@ struct element_format support_format(enum element type)
         .sign = natural ? 0 : support_repeat(type, sign),
         .exponent = support_repeat(type, exponent),
         .fraction = support_repeat(type, fraction),
-        // The largest exponent of a finite number, except for E4M3, which has finite numbers at the next exponent as
-        // well.
+        // The largest exponent of finite numbers. E4M3 also has finite numbers with the next exponent.
         .high = support_repeat(type, exponent ? exponent & ~(fraction + 1) : rest & ~(rest >> 2)),
     };
 }

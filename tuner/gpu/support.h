@@ -73,7 +73,7 @@ struct bound {
     const struct part *part; // what is compared; NULL: all elements
 };
 
-// The scales if they matter, otherwise 0.
+// The address of the scales if the bound uses them, otherwise 0.
 static inline uint64_t bound_scale(const struct bound *b)
 {
     return b->per_scale > 0 ? b->scale : 0;
@@ -95,15 +95,15 @@ struct checked {
     uint64_t address[SUPPORT_CHECKED_MAX], bytes[SUPPORT_CHECKED_MAX];
 };
 
-// Copies of a problem's memory: the distance of each one from the first, a multiple of 1024; the lowest bit says which
-// of the two sets of data it holds.
+// Copies of a problem's memory. For each copy, `shift` is its distance from the first one, a multiple of 1024, plus the
+// number of the data set (0 or 1) that it holds.
 struct copies {
     int64_t shift[SUPPORT_COPIES_MAX];
 };
 
-// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart; dense: one piece. CONTENT_PROMISED: a buffer with
-// origins (one for each set of data) gets the origin's data at the same offset. A buffer without origins is filled with
-// near[0]. Each copy has its own key and kind; those in `content` are not used.
+// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart. A dense buffer is one piece. CONTENT_PROMISED: a
+// buffer with origins (one for each set of data) gets the origin's data at the same offset. A buffer without origins is
+// filled with near[0]. Each copy has its own key and kind; those in `content` are not used.
 struct restored {
     uint64_t address, rows, bytes, pitch, origin[2];
     struct content content;
@@ -168,7 +168,7 @@ int support_narrow_up(struct support *, double factor, uint64_t from, uint64_t s
 int support_to_integer(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);
 // One product (batch 1) of dense fp64 operands, as if computed in twice the working precision.
 int support_product(struct support *, const struct device_gemm *, struct error *err);
-// The root mean square of fp64 numbers, without those that are not finite. Unless `sizes` is 0, the root mean square of
+// Computes the root mean square of all finite numbers in an fp64 array. If `sizes` is not 0, the root mean square of
 // each row is written there, as a float for each element of the row. This function and the next wait for their result.
 int support_row_sizes(struct support *, uint64_t from, int64_t rows, int64_t cols, uint64_t sizes, double *result,
                       struct error *err);

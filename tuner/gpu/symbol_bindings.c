@@ -16,7 +16,7 @@ static int find_variable(const struct module_state *all, const char *name, struc
         *found = &all->variables[i];
     }
     if (*found) return 0;
-    // Finds the nearest name one by one, because there may be many, and memory may be short.
+    // Compares the names one by one to find the nearest, because a list of all names may need much memory.
     char text[SYMBOL_TEXT_SIZE], best[SYMBOL_TEXT_SIZE] = "";
     for (size_t i = 0; i < all->count; i++) {
         const char *names[] = {symbol_text(all->variables[i].name, text), *best ? best : NULL, NULL};
@@ -60,7 +60,7 @@ static int place_in_unit(struct symbol_bindings *p, unsigned i, struct module_un
     return 0;
 }
 
-// `pointer`: some stage accesses the buffer by its address, as a reference without such a variable may do.
+// `pointer`: some stage accesses the buffer by its address; a reference that lacks the variable may do so.
 static int place_variable(struct symbol_bindings *p, unsigned i, struct module_unit *units, size_t unit_count,
                           bool pointer, struct error *err)
 {

@@ -5,11 +5,12 @@
 //     candidate
 //
 // A trial makes two passes over all problems, one before timing and one after it, the latter on both sets of data. A
-// share of the timed launches is judged in the same way (measure.h). Errors show as follows: an unwritten element keeps
-// its old contents, mostly a NaN or random bits, which no bound admits; a kernel that uses these contents gives wrong
-// results for some of them (buffers.h); a stray read near a buffer finds one of three extremes, which spoils the
-// results; a race shows as different bits in two runs on the same data. For stray writes and changed inputs, see
-// integrity.h. If the job names a user function (reference_library.h), it judges as well, on the host.
+// share of the timed launches is judged in the same way (measure.h). Errors show as follows. An unwritten element keeps
+// its old contents, mostly a NaN or random bits, which no bound admits. A kernel that uses these contents gives wrong
+// results for some of them (buffers.h). A stray read near a buffer finds one of three extremes, which spoils the
+// results. A race shows as different bits in two runs on the same data. For stray writes and changed inputs, see
+// integrity.h. If the job names a user function (reference_library.h), this function judges the results too, on the
+// host.
 #pragma once
 
 #include "tuner/base/protocol.h"
@@ -23,14 +24,15 @@ struct verify_result {
     double error_max, error_rms; // relative to the bound's scale (or to |expected| where there is none)
 };
 
-// To be called for a new candidate: its first run on each set of data is kept, and later runs must have the same bits.
+// Called for a new candidate. The results of its first run on each set of data are kept, and later runs must give the
+// same bits.
 void verify_forget(struct workload *);
-// To be called for several candidates in turn: until the next verify_forget(), only values are compared, not bits.
+// Called before several candidates run in turn. Until the next verify_forget(), only values are compared, not bits.
 void verify_several(struct workload *);
-// A pass: one run of each problem whose work has an enqueue(). BOTH: a run on the second set of data comes first, if
-// there is one. SAME: memory holds the same as before the first run, so different results mean a race. Module variables
-// keep their values. Waits, also after a failure, since everything enqueued must end before anything is reused. Adds
-// the device's time to the measurement's busy time.
+// A pass: one run of each problem whose work has an enqueue(). BOTH: if there is a second set of data, a run on it
+// comes first. SAME: memory holds the same data as before the first run, so different results mean a race. Module
+// variables keep their values. Waits, also after a failure, since everything enqueued must end before anything is
+// reused. Adds the device's time to the measurement's busy time.
 enum verify_runs { VERIFY_FIRST, VERIFY_BOTH, VERIFY_SAME };
 int verify_pass(struct workload *, const struct work *works, enum verify_runs, struct error *err);
 // The verdict on one problem's runs in this pass; `reason` is for people, and empty for STATUS_OK.
@@ -48,5 +50,5 @@ enum trial_status verify_launched(const struct workload *, size_t problem, unsig
 // Describes what was written outside a buffer, and where.
 void verify_stray_text(const struct device_buffer *, const struct verify_finding *, struct error *reason);
 
-// Work on a problem as a subject for the measurement; `judged`: with this module as the judge of timed launches.
+// Returns the work on a problem as a subject to measure. `judged`: this module judges its timed launches.
 struct measure_subject verify_subject(struct workload *, size_t problem, const struct work *, bool judged);

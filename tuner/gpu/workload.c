@@ -28,8 +28,8 @@ static int read_settings(struct workload *w, const struct job_request *job, stru
                : 0;
 }
 
-// Checks before allocating whether everything fits: a buffer that is too large is a mistake in the job file, which
-// needs a clear message.
+// Checks before allocating whether everything fits. A buffer that is too large is a mistake in the job file, and needs
+// a clear message.
 static int check_memory(const struct workload *w, const struct job_request *job, struct error *err)
 {
     size_t total = 0;
@@ -211,7 +211,8 @@ void workload_release(struct workload *w)
 // The references of mixed sets are computed if the reference of the second set took less than this (s).
 static const double mixed_below = 0.05;
 
-// A seed that kernels do not know. If references are slow, it is kept in the folder of computed values on this machine.
+// A seed that kernels do not know. If the reference is slow, the seed is kept in this machine's folder of computed
+// values.
 static uint64_t other_seed(const struct workload *w)
 {
     const char *folder = w->reference.cache;
@@ -242,8 +243,8 @@ static int compute_set(struct workload *w, size_t i, unsigned set, double *secon
     return failed;
 }
 
-// The second set may have values other than those of the job's fills. Scales them down or, in the last step, leaves
-// them out.
+// Reduces the values of the second set that differ from those of the job's fills: scales them down or, in the last
+// step, leaves them out.
 static void reduce_other(struct device_problem *p, bool last)
 {
     for (size_t i = 0; i < p->buffers.count; i++) {

@@ -9,7 +9,7 @@
 int workload_open(struct workload *, struct machine *, const struct job_request *, struct error *err);
 void workload_release(struct workload *);
 
-// Fills everything again, with a new seed or to repair damage, and computes the references. Waits.
+// Fills all memory again, with a new seed or to repair damage, and computes the references. Waits.
 int workload_fill(struct workload *, uint64_t seed, struct error *err);
 
 // Runs integrity_check(), and fills everything again if something was damaged; CUDA_CRASHED if that fails. Waits.

@@ -1,6 +1,6 @@
 // The data that all requests after "job" work with: the problems with their memory and expected results, and the
-// settings. It is only data: workload.c makes it, and reference.c, pipeline.c, verify.c and others, in layers below,
-// use it.
+// settings. This header has only data: workload.c sets it up, and modules in lower layers, such as reference.c,
+// pipeline.c and verify.c, use it.
 #pragma once
 
 #include "kernels/operation.h"
@@ -53,9 +53,9 @@ struct data_set {
     struct host_verifier judge;
 };
 
-// Sets of data. 0 and 1 are filled from different seeds and are in a problem's memory. SET_MIXED + b, which is put
-// together for a launch, equals set b except for a piece of one buffer, which comes from the other set. The lowest bit
-// of its number is b.
+// Sets of data. 0 and 1 are filled from different seeds and are in a problem's memory. Set SET_MIXED + b is put
+// together for a launch. It equals set b, except that a piece of one buffer comes from the other set. The lowest bit of
+// its number is b.
 enum { SET_MIXED = 2, SETS_MAX = 4 };
 struct mixed_data {
     unsigned known; // how many of the two mixed sets have expected values

@@ -1,6 +1,6 @@
-// cuBLAS and cublasLt: the references' matrix products and the baselines. The only module that includes their headers.
-// Both libraries are opened at run time, when first needed (they take 0.5 s and several hundred MiB to load), so that
-// the worker runs without them. References by cuBLAS and these baselines are then unavailable, with the reason.
+// cuBLAS and cublasLt: the references' matrix products and the baselines. This is the only module that includes their
+// headers. Both libraries are opened at run time, when first needed, since they take 0.5 s and several hundred MiB to
+// load. The worker runs without them: references by cuBLAS and these baselines are then unavailable, with the reason.
 #pragma once
 
 #include "kernels/operation.h"
@@ -16,8 +16,8 @@ void blas_close(struct blas *); // NULL is fine
 int blas_probe(char version[32], struct error *err);
 
 // Row-major products, enqueued. FP32 is computed without TF32 unless the product says tf32; f16 and bf16 accumulate in
-// FP32, and partial sums of a split K are added in FP32 too (cuBLAS's default adds them in bf16, which exceeds the
-// error bound 25-fold at 4097^3).
+// FP32. Partial sums of a split K are added in FP32 too, because cuBLAS's default, adding them in bf16, exceeds the
+// error bound 25-fold at 4097^3.
 int blas_gemm(struct blas *, const struct device_gemm *, struct error *err);
 // A product of a matrix and one column (ld 1) of f32 or f64, with cublasSgemv or cublasDgemv.
 int blas_gemv(struct blas *, const struct device_gemm *, struct error *err);
@@ -25,9 +25,9 @@ int blas_gemv(struct blas *, const struct device_gemm *, struct error *err);
 // cublasLt's algorithms for a product, in the order of its heuristics. Duplicates are left out.
 int blas_list_gemm(struct blas *, const struct device_gemm *, struct operation_way ways[OPERATION_WAYS_MAX],
                    size_t *count, struct error *err);
-// The plan of one of these algorithms. `way` is the algorithm's string, which must come from the same version of
-// cublasLt. If `way` is NULL, runs the first eight algorithms, waits, and keeps the fastest. With beta != 0, this
-// changes C.
+// Makes the plan of one of these algorithms. `way` is the algorithm's string, which must come from the same version of
+// cublasLt. If `way` is NULL, runs the first eight algorithms, waits, and keeps the fastest one. These runs change C if
+// beta is not 0.
 int blas_plan_gemm(struct blas *, const struct device_gemm *, const char *way, struct blas_plan **out,
                    struct error *err);
 // Computes the plan's product on this problem's addresses, which may differ from those used for planning.

@@ -1,12 +1,12 @@
 // The CUDA driver: device, context, memory, modules, launches, events, graphs (images: cuda_image.h). It opens libcuda
-// at run time, so that the worker starts, and can say what is missing, on a machine without a driver.
+// at run time. So the worker also starts on a machine without a driver, and can say what is missing.
 //
 // There is one context (the device's primary one, which cuBLAS and CUPTI share) and one stream. A device address is a
 // uint64_t. Functions without a `struct cuda` need neither the stream nor the device: they act on the current context.
 //
 // There are four kinds of failure, which differ in what must happen next: CUDA_FAILED (our fault or the machine's),
 // CUDA_MEMORY (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and
-// CUDA_CRASHED (a kernel destroyed the context: every later call fails, the process must be replaced).
+// CUDA_CRASHED (a kernel destroyed the context, so every later call fails and the process must be replaced).
 #pragma once
 
 #include "kernels/element.h"
@@ -35,8 +35,8 @@ struct cuda_info {
 
 // Opens a device by ordinal ("0") or UUID ("GPU-..."). Fails with the reason and how to fix it. The caller closes.
 int cuda_open(struct cuda **out, const char *device, struct error *err);
-// Finds the device and its name without creating a context, so that the device stays untouched. The rest of *info is
-// unknown.
+// Finds the device and its name without creating a context, so that the device stays untouched. All other members of
+// *info stay unknown.
 int cuda_identify(const char *device, struct cuda_info *info, struct error *err);
 void cuda_close(struct cuda *); // NULL is fine
 const struct cuda_info *cuda_info(const struct cuda *);
@@ -138,7 +138,7 @@ void cuda_graph_free(struct cuda_graph *); // NULL is fine
 
 // ---- cuda_mapping.c ------------------------------------------------------------------------------------------------
 //
-// Memory whose pieces are at chosen distances. Separate allocations could not guarantee these. Each piece is mapped
+// Memory whose pieces are at chosen distances, which separate allocations could not guarantee. Each piece is mapped
 // separately into a reserved range of addresses, and nothing is mapped between the pieces.
 enum { CUDA_MAPPING_PIECES_MAX = 4 };
 
@@ -164,9 +164,9 @@ struct cuda_beside;
 // The caller closes.
 int cuda_beside_open(struct cuda_beside **out, struct cuda *, struct error *err);
 void cuda_beside_close(struct cuda_beside *); // NULL is fine
-// Enqueues a kernel that begins when everything enqueued so far has ended, and runs at the same time as what is
+// Enqueues a kernel that begins when everything enqueued so far has ended. It runs at the same time as the work that is
 // enqueued afterwards.
 int cuda_beside_launch(struct cuda_beside *, struct cuda_kernel *, const struct cuda_geometry *, void **args,
                        struct error *err);
-// From now on the context's stream waits for the last of these kernels.
+// Makes later work on the context's stream wait for the last of these kernels.
 int cuda_beside_join(struct cuda_beside *, struct error *err);

@@ -1,5 +1,5 @@
 // Private to the modules of tuner/libraries that call the CUDA driver (cuda.c, cuda_image.c, cuda_mapping.c,
-// cuda_beside.c): the driver's functions, and what these modules share. The only file that includes <cuda.h>.
+// cuda_beside.c): the driver's functions, and what these modules share. This is the only file that includes <cuda.h>.
 #pragma once
 
 #include <cuda.h>
@@ -38,6 +38,6 @@ struct cuda {
     struct cuda_info info;
 };
 
-// 0 if a call succeeded; otherwise the kind of failure, with CUDA's message.
+// Returns 0 if a call succeeded, otherwise the kind of failure, with CUDA's message.
 int cuda_check(struct error *err, CUresult, const char *what);
 int cuda_attribute(const struct cuda *, CUdevice_attribute);

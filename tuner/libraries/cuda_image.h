@@ -14,8 +14,8 @@ void cuda_image_limits(struct cuda *, struct image_limits *);
 // support, of 8 to 32 bits.
 int cuda_array_create(const struct image_layout *, enum element, struct cuda_array **out, struct error *err);
 void cuda_array_destroy(struct cuda_array *); // NULL is fine
-// Enqueues copying between the whole array and linear memory, whose rows are image.pitch bytes apart; into the array if
-// `write`.
+// Enqueues copying from the whole array to linear memory or, with `write`, in the other direction. In linear memory,
+// rows are image.pitch bytes apart.
 int cuda_array_copy(struct cuda *, struct cuda_array *, const struct image_layout *, enum element, uint64_t linear,
                     bool write, struct error *err);
 

@@ -1,5 +1,5 @@
-// libcupti, opened at run time. This is the only file that includes CUPTI's headers and names its functions, for the
-// modules that call it (tuner/counting: counters.c, the range profiler; sass.c, SASS metrics; sampling.c, PC sampling).
+// libcupti, opened at run time. This is the only file that includes CUPTI's headers and lists its functions. Three
+// modules of tuner/counting call them: counters.c (range profiler), sass.c (SASS metrics) and sampling.c (PC sampling).
 // To call another function, add it to the list.
 #pragma once
 
@@ -38,8 +38,8 @@ struct cupti_functions {
 };
 extern struct cupti_functions cupti; // all NULL until loaded
 
-// Opens the library and finds all functions, once per process: it is never closed, because it hooks itself into the
-// driver. The message of a failure says how to fix it.
+// Opens the library and finds all functions, once per process. The library is never closed, because it hooks itself
+// into the driver. The message of a failure says how to fix it.
 int cupti_library_load(struct error *err);
 
 // "function: what CUPTI says (number); what to do about it". Returns -1.

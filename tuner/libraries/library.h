@@ -19,7 +19,7 @@
 #define LIBRARY_MEMBER(f) __typeof__(f) *f;
 // Its symbol.
 #define LIBRARY_SYMBOL(f) {LIBRARY_TEXT(f), NULL},
-// The same, but in older libraries the function still has the name that the header's macro replaces.
+// The symbol of a function that, in older libraries, still has the name that the header's macro replaces.
 #define LIBRARY_SYMBOL_OR_OLDER(f) {LIBRARY_TEXT(f), #f},
 
 struct library_symbol {
@@ -31,6 +31,6 @@ struct library_symbol {
 // libraries may find its symbols.
 void *library_open(const char *name, bool toolkit, bool global, struct error *err);
 
-// Finds the functions and writes their addresses to `table`, a struct of as many function pointers in the same order.
-// If one is missing, writes none and returns -1 with the name of the first missing function as the message.
+// Finds the functions and writes their addresses to `table`, a struct of `count` function pointers in the same order.
+// If a function is missing, writes nothing and returns -1, with the name of the first missing function as the message.
 int library_find(void *library, const struct library_symbol *symbols, size_t count, void *table, struct error *err);

@@ -1,6 +1,6 @@
-// NVML: a device's clock and temperature, and why it is running slower than it could. Optional: without
-// libnvidia-ml.so.1, or without permission, nvml_open gives NULL and every reading is "unknown". Its functions are
-// declared here, because nvml.h is not part of every toolkit installation.
+// NVML: a device's clock and temperature, and why it is running slower than it could. NVML is optional: without
+// libnvidia-ml.so.1, or without permission, nvml_open gives NULL and every reading is "unknown". NVML's functions are
+// declared in nvml.c, because nvml.h is not part of every toolkit installation.
 #pragma once
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct nvml *nvml_open(const char *device_uuid);
 void nvml_close(struct nvml *);               // NULL is fine
 const char *nvml_driver(const struct nvml *); // "580.159.04", or "" (also for NULL)
 int nvml_max_clock(const struct nvml *);      // MHz of the SMs; 0: unknown
-// All fields are zero for NULL. It is faster without `temperature`.
+// Reads the device's state; for NULL, all fields are zero. Reading is faster without `temperature`.
 struct nvml_reading nvml_read(struct nvml *, bool temperature);
 // The board's current power in W, from its sensor: averaged over about ten milliseconds, or over the last second if the
 // driver has no such reading. NaN if unknown, and for NULL.
