@@ -1,4 +1,5 @@
 // Checks the files that a job names: .npy files with inputs or expected values, libraries, and binaries. See check.h.
+#include <sys/stat.h>
 
 #include "kernels/npy.h"
 #include "tuner/base/elf_file.h"
@@ -122,6 +123,12 @@ void check_files(struct check *c)
 {
     const struct implementation *m;
     check_constant_fills(c);
+    for (size_t i = 0; i < c->job->code.include_count; i++) {
+        struct stat folder;
+        if (stat(c->job->code.includes[i], &folder) || !S_ISDIR(folder.st_mode))
+            check_add(&c->doubts, job_location(c->job, "kernel.include[%zu]", i), "there is no folder '%s'",
+                      c->job->code.includes[i]);
+    }
     for (size_t s = 0; s < c->job->stage_count; s++) check_fills(c, s, &c->job->stages[s]);
     for (size_t i = 0; (m = job_implementation(c->job, i)); i++) {
         if (m->kind == IMPLEMENTATION_FILES) check_expected(c, m);

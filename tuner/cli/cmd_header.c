@@ -359,6 +359,7 @@ static int write_results(void *user, struct session *session)
     const struct header_options *o = user;
     autofree char *name = text_format("%s.cubin", session->job->name),
                   *path = o->cubin ? job_set_file(o->cubin, name) : header_path(o, session->job);
+    if (o->cubin && output_is_foreign(path)) return complain_foreign(path);
     if (o->cubin) return text_before(path, ".sweetspot") ? write_kernels(session, path) : write_cubin(session, path);
     return write_header(o, session, path);
 }

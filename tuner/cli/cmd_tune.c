@@ -76,7 +76,8 @@ static const struct option_spec specs[] = {
     OPTION(string, &given.source.reference, "reference", 0, "NAME",
            "what results are verified against: another kernel of the source, an operation, or FILE.c:FUNCTION"),
     OPTION(string, &given.source.launch, "launch", 0, "GRID;BLOCK",
-           "how the kernel is launched, such as 'ceil_div(n, BLOCK); BLOCK'"),
+           "how the kernel is launched, such as 'ceil_div(n, BLOCK); BLOCK', and after another ; its bytes "
+           "of dynamic shared memory"),
     OPTION(list, &given.pools, "pool", 0, "NODES",
            "use the GPUs and cores of these nodes: local, local:0,1, ssh:HOST,HOST, slurm, slurm:JOBID, or a file, "
            "see docs/cluster.md; repeatable (this machine, without an agent)",

@@ -123,12 +123,21 @@ static bool is_consequence(struct reader *r, const struct mistake *m)
     return follows;
 }
 
+static bool same_place(const struct mistake *a, const struct mistake *b)
+{
+    return a->line == b->line && !strcmp(a->file ? a->file : "", b->file ? b->file : "");
+}
+
 void reader_drop_consequences(struct reader *r)
 {
     struct mistakes *m = r->mistakes;
-    size_t kept = 0, all = m->count;
-    for (size_t i = 0; i < all; i++) {
-        if (is_consequence(r, &m->list[i])) {
+    size_t kept = 0, dropped = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        bool again =
+            kept && same_place(&m->list[kept - 1], &m->list[i]) && !strcmp(m->list[kept - 1].text, m->list[i].text);
+        bool follows = !again && is_consequence(r, &m->list[i]);
+        dropped += follows;
+        if (again || follows) {
             free(m->list[i].file);
             free(m->list[i].text);
         } else {
@@ -136,9 +145,9 @@ void reader_drop_consequences(struct reader *r)
         }
     }
     m->count = kept;
-    if (kept < all)
-        mistakes_add_in(m, NULL, 0, "%zu more mistake%s follow%s from these", all - kept, all - kept == 1 ? "" : "s",
-                        all - kept == 1 ? "s" : "");
+    if (dropped)
+        mistakes_add_in(m, NULL, 0, "%zu more mistake%s follow%s from these", dropped, dropped == 1 ? "" : "s",
+                        dropped == 1 ? "s" : "");
 }
 
 static bool comes_after(const struct mistakes *m, size_t a, size_t b)
@@ -172,6 +181,7 @@ struct scan {
     struct reader *reader;
     const char *file; // path of the included file; NULL: the job file
     int line;
+    bool long_array; // within an array of integers that do not all have 32 bits; libconfig needs one type
 };
 
 // Notes that the next lines of the text come from this file and line.
@@ -213,9 +223,19 @@ static void scan_number(struct scan *s, const char *p, size_t length)
     unsigned long long value = strtoull(p, NULL, hexadecimal ? 16 : 10);
     if (errno || value > INT64_MAX) {
         scan_mistake(s, "%.*s does not fit into a 64-bit integer", (int)length, p);
-    } else if (!is_long && value > INT32_MAX) {
+    } else if (!is_long && (value > INT32_MAX || s->long_array)) {
         copy(s, "L", 1);
     }
+}
+
+// Whether the array that begins here has an integer beyond 32 bits.
+static bool has_long(const char *p)
+{
+    for (const char *end = p + strcspn(p, "]"); p < end; p += strspn(p, "0123456789")) {
+        p += strcspn(p, "0123456789]");
+        if (strtoull(p, NULL, 10) > INT32_MAX) return true;
+    }
+    return false;
 }
 
 static void scan_group(struct scan *s, char sign)
@@ -275,6 +295,8 @@ static void scan(struct scan *s, const char *text, int depth)
             }
         } else if (strchr("{}=:", *p)) {
             scan_group(s, *p);
+        } else if (*p == '[' || *p == ']') {
+            s->long_array = *p == '[' && has_long(p + 1);
         }
         copy(s, p, n);
         line_start = p[n - 1] == '\n';
@@ -294,7 +316,7 @@ static void scan_include(struct scan *from, const char *path, int depth)
         scan_mistake(from, "@include: %s", err.message);
         return;
     }
-    struct scan s = {r, path, 1};
+    struct scan s = {r, path, 1, false};
     add_origin(r, path, 1);
     scan(&s, text, depth);
     copy(&s, "\n", 1);
@@ -348,7 +370,7 @@ static void set_origins(const struct reader *r, config_setting_t *s)
 static bool read_text(struct reader *r, const char *path, const char *text, size_t size)
 {
     size_t before = r->mistakes->count;
-    struct scan s = {r, NULL, 1};
+    struct scan s = {r, NULL, 1, false};
     r->lines = 1;
     add_origin(r, NULL, 1);
     text_add(&r->text, "%s", "");
@@ -366,9 +388,11 @@ static bool read_text(struct reader *r, const char *path, const char *text, size
     }
     int line = config_error_line(&r->config);
     const char *file = origin_of(r, &line)->file;
-    autofree char *hint = file ? NULL : syntax_hint(path, text, line);
-    mistakes_add_in(r->mistakes, file, line, "%s%s%s", config_error_text(&r->config), hint ? ": " : "",
-                    hint ? hint : "");
+    const char *what = config_error_text(&r->config);
+    autofree char *hint = strstr(what, "mismatched") ? text_copy("( ... ) instead of [ ... ] may mix several types")
+                          : strcmp(what, "syntax error") || file ? NULL
+                                                                 : syntax_hint(path, text, line);
+    mistakes_add_in(r->mistakes, file, line, "%s%s%s", what, hint ? ": " : "", hint ? hint : "");
     return false;
 }
 
@@ -510,6 +534,11 @@ bool node_is_number(const struct node *n)
 bool node_is_bool(const struct node *n)
 {
     return config_setting_type(setting(n)) == CONFIG_TYPE_BOOL;
+}
+
+const struct node *node_parent(const struct node *n)
+{
+    return node(config_setting_parent(setting(n)));
 }
 
 size_t node_count(const struct node *n)

@@ -284,9 +284,10 @@ static int describe_implementation(const struct job *job, const struct implement
     if (!is_reference || r->kind == IMPLEMENTATION_KERNEL) {
         failed = describe_own_launches(job, m, *r->reason ? NULL : answer, r, memory, written, err);
         if (failed && is_reference)
-            error_prefix(err, "%s: reference kernel", job->path);
+            error_prefix(err, "reference kernel");
         else if (failed)
-            error_prefix(err, m == job_current(job) ? "%s: '%s'" : "%s: baseline '%s'", job->path, m->name);
+            error_prefix(err, m == job_current(job) ? "'%s'" : "baseline '%s'", m->name);
+        if (failed) job_locate_error(job, m->setting, err);
     } else if (r->kind == IMPLEMENTATION_LIBRARY) {
         describe_library(m, answer, r, memory);
     } else if (r->kind == IMPLEMENTATION_COMMAND) {
