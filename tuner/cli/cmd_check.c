@@ -304,6 +304,10 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
                 break;
             }
             if (event.answer || event.busy) s->answer = event.answer ? event.answer : lost(&event);
+            if (!strcmp(json_get_string(s->answer, "status", ""), PROTOCOL_ERROR)) {
+                failed = error_set(err, "%s", answer_reason(s->answer, "the compiler cannot work here"));
+                break;
+            }
             failed += print_ready(job, chosen, all, sent, &printed);
         }
     }

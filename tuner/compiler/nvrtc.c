@@ -117,7 +117,8 @@ int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct e
     } else if (!says_why(c->log)) {
         autofree char *notes = c->log;
         c->log = text_format("error: ptxas rejects the code, and NVRTC does not pass on the reason: perhaps the "
-                             "__constant__ variables take more than 64 KiB. nvcc prints it\n%s",
+                             "__constant__ variables take more than 64 KiB, or the __shared__ arrays with a fixed size "
+                             "more than 48 KiB. nvcc prints it\n%s",
                              notes);
     }
     nvrtcDestroyProgram(&program);

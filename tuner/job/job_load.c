@@ -296,6 +296,18 @@ static void load_problems(struct reader *r, struct job *job, const struct node *
     for (size_t i = 0; ragged && i < node_count(ragged); i++) load_problem(r, job, node_at(ragged, i), false);
 }
 
+// Refuses names that differ between configurations.
+static void refuse_parameters(struct reader *r, const struct job *job, const struct node *n, const char *setting,
+                              const struct expr *e)
+{
+    size_t count = 0;
+    const int *slots = e ? expr_slots(e, &count) : NULL;
+    for (size_t k = 0; k < count; k++)
+        if (!job_name_is_fixed(job, slots[k]))
+            reader_mistake(r, n, "'%s' depends on '%s', which differs between configurations", setting,
+                           symbols_name(job->symbols, slots[k]));
+}
+
 // Reads the conditions on sizes that the header evaluates as well.
 static void load_supported(struct reader *r, struct job *job, const struct node *verification)
 {
@@ -305,12 +317,7 @@ static void load_supported(struct reader *r, struct job *job, const struct node 
     for (size_t i = 0; i < count; i++) {
         struct expr *e = reader_expression(r, node_at(list, i), job);
         if (!e) continue;
-        size_t slot_count;
-        const int *slots = expr_slots(e, &slot_count);
-        for (size_t k = 0; k < slot_count; k++)
-            if (!job_name_is_fixed(job, slots[k]))
-                reader_mistake(r, node_at(list, i), "'supported' depends on '%s', which differs between configurations",
-                               symbols_name(job->symbols, slots[k]));
+        refuse_parameters(r, job, node_at(list, i), "supported", e);
         job->sizes.supported[job->sizes.supported_count++] = e;
     }
 }
@@ -403,8 +410,11 @@ static void load_work(struct reader *r, struct job *job, const struct node *g)
     } amounts[] = {{"flops", &job->work.flops}, {"bytes", &job->work.bytes}, {"operations", &job->work.operations}};
     if (!g) return;
     reader_check_group(r, g, "'work'", "work", NULL);
-    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
-        *amounts[i].out = reader_expression(r, node_member(g, amounts[i].name), job);
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+        const struct node *n = node_member(g, amounts[i].name);
+        *amounts[i].out = reader_expression(r, n, job);
+        refuse_parameters(r, job, n, amounts[i].name, *amounts[i].out);
+    }
     load_pipe(r, job, g);
     if (job->work.operations && !(job->work.pipe && job->work.pipe->arithmetic))
         reader_mistake(r, node_member(g, "operations"), "'operations' needs a 'pipe': name the one that they run on");

@@ -257,8 +257,9 @@ static void scan_include(struct scan *from, const char *path, int depth);
 
 static void scan(struct scan *s, const char *text, int depth)
 {
+    static const char mark[] = "\xef\xbb\xbf"; // of UTF-8, which some editors write
     bool line_start = true;
-    for (const char *p = text; *p;) {
+    for (const char *p = text + (strncmp(text, mark, 3) ? 0 : 3); *p;) {
         size_t n = 1;
         if (line_start && !strncmp(p + strspn(p, " \t"), "@include", 8)) {
             n = strcspn(p, "\n");
