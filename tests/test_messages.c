@@ -172,6 +172,9 @@ static const struct mistake check_mistakes[] = {
     {"a pragma whose parameter has values", "--compile 1 s/kernel.cu/pragma.cu/"},
     {"a source with a header of the host", "--compile 1 s/kernel.cu/host.cu/"},
     {"a parameter whose values make no difference", "--compile 8 s/kernel.cu/same.cu/"},
+    {"a baseline that is not in the source", "--compile 1 s/^work/baselines = ( { name = \"b\"; template = "
+                                             "\"plain.cu\"; kernel = \"none\"; launch = { grid = 1; block = 1; }; } ); "
+                                             "&/"},
     {"a source that needs a newer architecture", "--arch sm_75 s/kernel.cu/copy.cu/"},
     {"shared memory that a smaller device does not have", "--arch sm_121 s/64 . X/32768 * X/"},
     {"threads that an embedded device does not have", "--arch sm_110 s/block = . 128 ./block = [ 2048 ]/"},
@@ -211,6 +214,7 @@ static const struct mistake command_mistakes[] = {
     {"an option with one dash", "tune job.cfg -time 8h"},
     {"the beginning of an option", "tune job.cfg --eval 5"},
     {"a dash of printed text", "tune job.cfg \342\200\224time 8h"},
+    {"a folder for nodes without nodes", "tune job.cfg --node-cache /tmp --store new.db"},
     {"an architecture without its prefix", "check job.cfg --arch 90"},
     {"a folder for a recorded space", "tune job.cfg --device replay:empty --store new.db"},
     {"a job file for a recorded space", "tune job.cfg --device replay:job.cfg --store new.db"},
@@ -262,6 +266,7 @@ static const struct {
     {"pragma.cu", "enum { plain, wide };\n" KERNEL "{\n    X\n    for (; n; n--) y[n] = x[n] * MODE;\n}\n"},
     {"host.cu", "#include <vector>\nenum { plain, wide };\n" KERNEL "{ y[0] = x[n] * X * MODE; }\n"},
     {"same.cu", "enum { plain, wide };\n" KERNEL "{ y[0] = x[n] + 0 * MODE; (void)X; }\n"},
+    {"plain.cu", KERNEL "{ y[0] = x[n]; }\n"},
     {"copy.cu", "enum { plain, wide };\n" KERNEL
                 "{\n    __shared__ float s[X];\n    asm volatile(\"cp.async.ca.shared.global [%0], "
                 "[%1], 4;\" ::\"r\"((unsigned)__cvta_generic_to_shared(s)), \"l\"(x));\n    y[0] = s[MODE];\n}\n"},

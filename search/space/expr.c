@@ -210,7 +210,7 @@ static int unknown_function(struct parser *p, const char *name, size_t length, s
     for (size_t i = 0; expr_functions[i].name; i++) names[i] = expr_functions[i].name;
     autofree char *word = text_format("%.*s", (int)length, name);
     const char *nearest = *ours ? NULL : text_nearest(word, names);
-    autofree char *hint = nearest ? text_format("did you mean '%s'?", nearest) : text_copy(ours);
+    autofree char *hint = nearest && *nearest == *name ? text_format("did you mean '%s'?", nearest) : text_copy(ours);
     return fail_with_hint(p, column, "unknown function", hint);
 }
 

@@ -319,7 +319,7 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
 }
 
 // Adds the line of the stage or argument that a message about the first configuration's launches names.
-static void locate_launch(const struct job *job, struct error *err)
+static int locate_launch(const struct job *job, struct error *err)
 {
     bool stages = job_location(job, "stages").line;
     autofree char *setting = text_copy(stages ? "stages" : "launch");
@@ -337,7 +337,7 @@ static void locate_launch(const struct job *job, struct error *err)
         free(setting);
         setting = text_copy(own);
     }
-    job_locate_error(job, setting, err);
+    return job_locate_error(job, setting, err);
 }
 
 static int check_problems(const struct job *job, const struct device_limits *limits, struct error *err)
@@ -354,10 +354,13 @@ static int check_problems(const struct job *job, const struct device_limits *lim
     }
     uint16_t config[SPACE_MAX_PARAMETERS];
     space_get(job->space, 0, config);
-    autojson json_t *problems = request_problems(job, config, NULL, false, NULL, NULL, err),
-                    *request = problems ? request_job(job, limits->memory_bytes, NULL, 1, err) : NULL;
-    if (!problems) locate_launch(job, err);
-    return request ? 0 : -1;
+    struct error why;
+    autojson json_t *request = request_job(job, limits->memory_bytes, NULL, 1, err),
+                    *problems = request_problems(job, config, NULL, false, NULL, NULL, &why);
+    // The reference usually has the job's arguments, so that a mistake in them is not its own.
+    if (problems || (!request && !strstr(err->message, "reference kernel: "))) return request ? 0 : -1;
+    *err = why;
+    return locate_launch(job, err);
 }
 
 // Prints the warnings (`doubts`), then the mistakes. Returns EXIT_USAGE if there are mistakes.

@@ -475,6 +475,8 @@ static int run(void)
         return command_refuse("--pool and --device cannot be combined: use --pool local:%s", o->device);
     if (given.pool.model && !given.pools.count)
         return command_refuse("--gpu-model needs --pool; --device chooses among the GPUs of this machine");
+    if (given.pool.cache && !given.pools.count)
+        return command_refuse("--node-cache needs --pool; --cache is the compile cache of this machine");
     struct event_stream events = {.file = stdout};
     if (given.json) o->events = &events;
     o->earlier.prior_count = given.priors.count;
