@@ -34,7 +34,7 @@ static const struct {
          "s/\\[32\\];$/[\"BLOCK\"];/",
          "entry = \"vector_add\";", "parameters = \"? the source has no macro",
          "problems = ( { n = \"? a number\"; } )",
-         "grid = \"? blocks, as in [ \\\"ceil_div(n, BLOCK)\\\" ]: the source does not launch it\";",
+         "grid = \"? blocks, as in [ \\\"ceil_div(n, BLOCK)\\\" ]: the source has no <<<...>>> for it\";",
          "{ buffer = \"a\"; type = \"f32\"; shape = \"? its sizes, the slowest first\"; direction = \"in\"; }",
          ("{ buffer = \"c\"; type = \"f32\"; shape = \"? its sizes, the slowest first\"; direction = \"? out or "
           "inout\"; }"),

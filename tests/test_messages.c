@@ -160,6 +160,8 @@ static const struct mistake job_mistakes[] = {
     {"a template that is a folder", "s/kernel.cu/empty/"},
     {"an instance that does not exist", "s/entry = \"scale\"/entry = \"scale<X>\"/"},
     {"an include without quotes", "$ a @include other.inc"},
+    {"a reference by a script that is not there",
+     "s/^reference.*/reference = { command = \"python3 expected.py\"; };/"},
     {"a bound that accepts zeros", "$ a verification = { relative = 1.0; };"},
     {"a folder of headers that is not there", "s/entry = \"scale\"/&; include = [\"headers\"]/"},
     {"settings of the wrong type", "s/^kernel.*/kernel = \"kernel.cu\";/; s/shape = . \"N\" .; }/shape = 5.5; }/"},

@@ -85,15 +85,17 @@ static bool says_why(const char *log)
     return false;
 }
 
-// Puts a sentence before the log if the compiler did not find a kernel: NVRTC names a file that nobody wrote.
+// Words the log anew if the compiler did not find a kernel: NVRTC names a file that nobody wrote.
 static void explain_missing(struct compilation *c)
 {
     static const char said[] = "Input name expression was: \"";
-    const char *found = strncmp(c->log, "__nv_name_map(", 14) != 0 ? NULL : strstr(c->log, said);
-    if (!found) return;
-    found += strlen(said) + strspn(found + strlen(said), " ");
+    const char *name = strncmp(c->log, "__nv_name_map(", 14) != 0 ? NULL : strstr(c->log, said),
+               *why = name ? strstr(c->log, "error: ") + strlen("error: ") : NULL;
+    if (!name) return;
+    name += strlen(said) + strspn(name + strlen(said), " ");
     autofree char *log = c->log;
-    c->log = text_format("error: the source has no kernel '%.*s'\n%s", (int)strcspn(found, "\""), found, log);
+    c->log = text_format("error: the source has no kernel '%.*s': %.*s\n", (int)strcspn(name, "\""), name,
+                         (int)strcspn(why, "\n"), why);
 }
 
 int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct error *err)

@@ -166,7 +166,7 @@ static void print_launch(FILE *f, struct job_draft *d)
             fprintf(f, ";\n");
         }
     } else {
-        const char *why = l->reason ? l->reason : "the source does not launch it";
+        const char *why = l->reason ? l->reason : "the source has no <<<...>>> for it";
         fprintf(f, "  grid = ");
         print_filled(f, d, "launch", "grid", DRAFT_TEXTS, usual ? grid : NULL,
                      arena_format(d->memory, "blocks, as in [ \"ceil_div(n, BLOCK)\" ]: %s", why));
