@@ -143,8 +143,9 @@ static int check_text(int argc, char **argv)
 int main(int argc, char **argv)
 {
     // A file must not get the number of a standard stream that is closed. Writing to it must still fail.
-    while (fcntl(STDERR_FILENO, F_GETFD) < 0 || fcntl(STDOUT_FILENO, F_GETFD) < 0 || fcntl(STDIN_FILENO, F_GETFD) < 0)
-        if (open("/dev/null", O_RDONLY) < 0) return EXIT_ENVIRONMENT;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        // cppcheck-suppress leakReturnValNotUsed
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) return EXIT_ENVIRONMENT;
     // A command continues when the reader of its output stops (`| head`), so that the rest of its work is done.
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // so that exceeding the file limit (ulimit -f) is reported as a failed write

@@ -93,9 +93,10 @@ static void explain_missing(struct compilation *c)
                *why = name ? strstr(c->log, "error: ") + strlen("error: ") : NULL;
     if (!name) return;
     name += strlen(said) + strspn(name + strlen(said), " ");
-    autofree char *log = c->log;
+    char *log = c->log;
     c->log = text_format("error: the source has no kernel '%.*s': %.*s\n", (int)strcspn(name, "\""), name,
                          (int)strcspn(why, "\n"), why);
+    free(log);
 }
 
 int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct error *err)

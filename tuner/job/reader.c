@@ -68,13 +68,27 @@ void mistakes_add_in(struct mistakes *m, const char *file, int line, const char 
     va_end(args);
 }
 
+// Whether the last two mistakes are one: elements of a list in one line may all be wrong in the same way.
+static bool is_repeated(const struct mistakes *m)
+{
+    const struct mistake *b = m->list + m->count - 1, *a = b - 1;
+    return m->count > 1 && a->line == b->line && !strcmp(a->file ? a->file : "", b->file ? b->file : "") &&
+           !strcmp(a->text, b->text);
+}
+
 int reader_mistake(struct reader *r, const struct node *n, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     add(r->mistakes, n ? file_of(n) : NULL, n ? node_line(n) : 0, format, args);
-    r->mistakes->list[r->mistakes->count - 1].about = n ? n : reader_root(r);
     va_end(args);
+    struct mistake *last = &r->mistakes->list[r->mistakes->count - 1];
+    last->about = n ? n : reader_root(r);
+    if (is_repeated(r->mistakes)) {
+        free(last->file);
+        free(last->text);
+        r->mistakes->count--;
+    }
     return -1;
 }
 
@@ -123,21 +137,12 @@ static bool is_consequence(struct reader *r, const struct mistake *m)
     return follows;
 }
 
-static bool same_place(const struct mistake *a, const struct mistake *b)
-{
-    return a->line == b->line && !strcmp(a->file ? a->file : "", b->file ? b->file : "");
-}
-
 void reader_drop_consequences(struct reader *r)
 {
     struct mistakes *m = r->mistakes;
-    size_t kept = 0, dropped = 0;
-    for (size_t i = 0; i < m->count; i++) {
-        bool again =
-            kept && same_place(&m->list[kept - 1], &m->list[i]) && !strcmp(m->list[kept - 1].text, m->list[i].text);
-        bool follows = !again && is_consequence(r, &m->list[i]);
-        dropped += follows;
-        if (again || follows) {
+    size_t kept = 0, all = m->count;
+    for (size_t i = 0; i < all; i++) {
+        if (is_consequence(r, &m->list[i])) {
             free(m->list[i].file);
             free(m->list[i].text);
         } else {
@@ -145,9 +150,9 @@ void reader_drop_consequences(struct reader *r)
         }
     }
     m->count = kept;
-    if (dropped)
-        mistakes_add_in(m, NULL, 0, "%zu more mistake%s follow%s from these", dropped, dropped == 1 ? "" : "s",
-                        dropped == 1 ? "s" : "");
+    if (kept < all)
+        mistakes_add_in(m, NULL, 0, "%zu more mistake%s follow%s from these", all - kept, all - kept == 1 ? "" : "s",
+                        all - kept == 1 ? "s" : "");
 }
 
 static bool comes_after(const struct mistakes *m, size_t a, size_t b)
