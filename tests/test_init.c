@@ -34,7 +34,7 @@ static const struct {
          "s/\\[32\\];$/[\"BLOCK\"];/",
          "entry = \"vector_add\";", "parameters = \"? the source has no macro",
          "problems = ( { n = \"? a number\"; } )",
-         "grid = \"? blocks, as in [ \\\"ceil_div(n, BLOCK)\\\" ]: the source does not launch it\";",
+         "grid = \"? blocks, as in [ \\\"ceil_div(n, BLOCK)\\\" ]: the source has no <<<...>>> for it\";",
          "{ buffer = \"a\"; type = \"f32\"; shape = \"? its sizes, the slowest first\"; direction = \"in\"; }",
          ("{ buffer = \"c\"; type = \"f32\"; shape = \"? its sizes, the slowest first\"; direction = \"? out or "
           "inout\"; }"),
@@ -92,6 +92,9 @@ static const struct {
     CASE("launched", "-k scale", "", "entry = \"scale<TUNE_B, float>\";",
          "{ name = \"TUNE_B\"; values = [64, 128, 256, 512, 1024]; }", "problems = ( { n = 8388608; } );",
          "{ buffer = \"x\"; type = \"f32\";", ": the numbers of its grid may depend on the sizes\";"),
+    CASE("grid", "", "s/shared = \"?[^\"]*\"/shared = 128/; s/parameters = \"?[^\"]*\";//",
+         "shared = \"? bytes of dynamic shared memory of a block, as in 4 * BLOCK\";",
+         "cooperative = true; // the kernel calls this_grid", "// As in type = \"f32\"; shape = [ \"n\" ];"),
     CASE("names", "", NULL,
          "problems = ( { n = \"? a number\"; argument_4 = \"? a number\"; argument_5 = \"? a number\"; ",
          "{ scalar = \"n\"; type = \"i32\"; }", "{ buffer = \"x\"; type = \"f32\";",

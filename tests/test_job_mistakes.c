@@ -426,7 +426,7 @@ TEST(shapes_that_cannot_be_are_refused)
         {"M = 4; N = 5; K = -1;", "K", "4 rows of -1 elements"},
         {"M = 4; N = 5; K = 3;", "K - 1", "4 rows of 3 elements, 2 apart"},
         {"M = 3000000000; N = 5; K = 4000000000;", "K", "more bytes than an address can reach"},
-        {"M = 4000000000; N = 1; K = 1;", "K", "argument 'M': 4000000000 is more than an i32 holds"},
+        {"M = 4000000000; N = 1; K = 1;", "K", "argument 'M': 4000000000 does not fit into type i32"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         autofree char *text =

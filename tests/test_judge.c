@@ -111,7 +111,7 @@ static const struct {
     {"", "plain.cfg --implementation many.ptx --entry one", 0, "/many.ptx\n", ""},
     {"", "plain.cfg --implementation many.ptx", 2, "",
      "many.ptx: unknown kernel 'x' (known: other, one): name its symbol with --entry"},
-    {"", "plain.cfg --implementation x.ptx --entry y", 2, "", "x.ptx: unknown kernel 'y'; did you mean 'x'?"},
+    {"", "plain.cfg --implementation x.ptx --entry y", 2, "", "x.ptx: unknown kernel 'y' (known: x)"},
     {"", "two.cfg --implementation one.ptx", 2, "", "one.ptx: unknown kernel 'x' (known: other)"},
     {"", "two.cfg --entry other", 2, "", "launches several kernels"},
     {"", "plain.cfg --implementation tri.ptx", 0, "/tri.ptx\n", ""},

@@ -77,6 +77,22 @@ TEST(the_first_line_is_had_at_once)
     }
 }
 
+// A pipe to a worker must not get the number of a standard stream.
+TEST(closed_streams_change_no_result)
+{
+    struct e2e_result r = IN_FOLDER("$S check job.cfg --compile 1 <&- 2>&-", folder);
+    assert_int_equal(r.status, 0);
+    assert_contains(r.out, "no mistakes found");
+    r = IN_FOLDER("$S tune job.cfg --device replay:space.json -s closed.db <&- >&- 2>&-; echo $?; $S export job.cfg -s "
+                  "closed.db | grep -c '\"ok\"'; $S export job.cfg -s job.db | grep -c '\"ok\"'",
+                  folder);
+    char *end;
+    assert_int_equal(strtol(r.out, &end, 10), 3); // its summary cannot be written
+    long closed = strtol(end, &end, 10);
+    assert_true(closed > 0);
+    assert_int_equal(strtol(end, &end, 10), closed);
+}
+
 TEST(a_full_device_is_an_error)
 {
     static const char *const commands[] = {"header job.cfg -s job.db -o /dev/full",

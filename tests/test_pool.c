@@ -247,4 +247,14 @@ TEST(ssh_and_slurm_start_the_agent_by_their_commands)
                     "BatchMode=yes", "h2 exec ");
 }
 
+TEST(a_recording_is_replayed_on_a_node)
+{
+    char *folder = e2e_folder("pool_replay");
+    struct e2e_result r =
+        e2e_passed(e2e_run(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json $DIR && cd "
+                                   "$DIR && timeout 60 $BIN/sweetspot tune job.cfg --device replay:space.json --pool "
+                                   "local --store r.db -q"));
+    assert_contains(r.out, ", 44.72us, fastest");
+}
+
 TEST_MAIN(NULL, NULL)

@@ -224,7 +224,7 @@ TEST(a_recorded_file_that_is_missing_or_broken_is_a_clear_error)
     assert_contains(r.err, "nosuch.json");
     r = e2e_run(folder, "head -c 5000 $DIR/space.json >$DIR/cut.json; $BIN/sweetspot tune $DIR/job.cfg --device "
                         "replay:$DIR/cut.json --store $DIR/r.db -q");
-    assert_int_equal(r.status, EXIT_ENVIRONMENT);
+    assert_int_equal(r.status, EXIT_USAGE);
     assert_contains(r.err, "cut.json");
 }
 

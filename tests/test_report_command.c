@@ -119,13 +119,15 @@ TEST_WITH(nothing_is_written_where_it_may_not_be, setup, teardown)
 {
     struct e2e_result r = RUN("$S report job.cfg -o missing/page.html");
     expect(&r, 3, NULL, "cannot write 'missing/page.html'");
-    r = RUN("echo older text >page.html && $S report job.cfg -o page.html -f json && ls | grep -c new-; cat page.html");
+    r = RUN("echo '<!DOCTYPE html>older text' >page.html && $S report job.cfg -o page.html -f json && ls | grep -c "
+            "new-; cat page.html");
     assert_null(strstr(r.out, "older text"));
     expect(&r, 0, "golden", NULL);
-    r = RUN("echo before >kept.html; (ulimit -f 1; trap '' XFSZ; $S report job.cfg -o kept.html); echo status $?; "
+    r = RUN("echo '<!DOCTYPE html>before' >kept.html; (ulimit -f 1; trap '' XFSZ; $S report job.cfg -o kept.html); "
+            "echo status $?; "
             "cat kept.html; ls");
     assert_null(strstr(r.out, "new-"));
-    assert_contains(r.out, "status 3\nbefore\n");
+    assert_contains(r.out, "status 3\n<!DOCTYPE html>before\n");
 }
 
 TEST_WITH(without_the_charting_library_all_but_the_page_works, setup, teardown)

@@ -83,10 +83,18 @@ static const char *foreign_at(const char *text, size_t where)
     return "";
 }
 
+char *expr_excerpt(const char *text, size_t column)
+{
+    enum { MOST = 240, BEFORE = 80 };
+    size_t length = strlen(text), from = length > MOST && column > BEFORE ? column - BEFORE : 0;
+    return text_format("%s%.*s%s", from ? "..." : "", MOST, text + from, length > from + MOST ? "..." : "");
+}
+
 // `hint`: how to correct it, or "".
 static int fail_with_hint(struct parser *p, size_t where, const char *what, const char *hint)
 {
-    if (!p->failed) error_set(p->err, "%s at column %zu: '%s'%s%s", what, where + 1, p->text, *hint ? "; " : "", hint);
+    autofree char *shown = expr_excerpt(p->text, where + 1);
+    if (!p->failed) error_set(p->err, "%s at column %zu: '%s'%s%s", what, where + 1, shown, *hint ? "; " : "", hint);
     p->failed = true;
     return -1;
 }
@@ -112,7 +120,9 @@ static void next_token(struct parser *p)
         p->at = (size_t)(end - text);
         p->kind = TOKEN_NUMBER;
         p->number = value;
-        if (errno == ERANGE)
+        if (ch == '0' && isdigit((unsigned char)text[p->start + 1]))
+            fail_at(p, p->start, "a number must not begin with 0");
+        else if (errno == ERANGE)
             fail_at(p, p->start, "the number is too large");
         else if (isalnum((unsigned char)*end) || *end == '_' || *end == '.')
             fail_at(p, p->start, "not an integer");
@@ -194,11 +204,21 @@ const struct expr_function expr_functions[] = {
     {0},
 };
 
+static int unknown_function(struct parser *p, const char *name, size_t length, size_t column)
+{
+    const char *names[sizeof expr_functions / sizeof *expr_functions] = {NULL}, *ours = foreign_at(p->text, column);
+    for (size_t i = 0; expr_functions[i].name; i++) names[i] = expr_functions[i].name;
+    autofree char *word = text_format("%.*s", (int)length, name);
+    const char *nearest = *ours ? NULL : text_nearest(word, names);
+    autofree char *hint = nearest && *nearest == *name ? text_format("did you mean '%s'?", nearest) : text_copy(ours);
+    return fail_with_hint(p, column, "unknown function", hint);
+}
+
 static int parse_call(struct parser *p, const char *name, size_t length, size_t column)
 {
     const struct expr_function *f = expr_functions;
     while (f->name && !(strlen(f->name) == length && memcmp(f->name, name, length) == 0)) f++;
-    if (!f->name) return fail_at(p, column, "unknown function");
+    if (!f->name) return unknown_function(p, name, length, column);
     enum expr_op op = (enum expr_op)f->op;
     next_token(p); // the parenthesis
     int first = parse_choice(p), arguments = 1;
@@ -473,6 +493,7 @@ int expr_eval(const struct expr *e, const int64_t *values, int64_t *result, stru
 {
     int column = 0;
     enum expr_failure failure = expr_evaluate(e, e->count - 1, &(struct expr_scope){.values = values}, result, &column);
-    if (failure) return error_set(err, "%s at column %d: '%s'", expr_failure_text(failure), column, e->text);
-    return 0;
+    if (!failure) return 0;
+    autofree char *shown = expr_excerpt(e->text, (size_t)column);
+    return error_set(err, "%s at column %d: '%s'", expr_failure_text(failure), column, shown);
 }

@@ -29,8 +29,9 @@ static enum expr_failure fold(struct writer *w, int index, int64_t *value)
     int column = 0;
     enum expr_failure failure =
         expr_evaluate(w->expr, index, &(struct expr_scope){NULL, w->constant, w->user}, value, &column);
+    autofree char *shown = expr_excerpt(w->expr->text, (size_t)column);
     if (failure && failure != EXPR_UNKNOWN)
-        error_set(w->err, "%s at column %d: '%s'", expr_failure_text(failure), column, w->expr->text);
+        error_set(w->err, "%s at column %d: '%s'", expr_failure_text(failure), column, shown);
     return failure;
 }
 

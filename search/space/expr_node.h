@@ -82,6 +82,8 @@ int expr_compare_ints(const void *, const void *); // for qsort
 // Applies a strict operation (neither a leaf nor a lazy one) to values; b is ignored if the operation has one operand.
 enum expr_failure expr_apply(enum expr_op op, int64_t a, int64_t b, int64_t *result);
 const char *expr_failure_text(enum expr_failure);
+// An expression for a message: a long one is cut to the part around the column. malloc'ed.
+char *expr_excerpt(const char *text, size_t column);
 
 // The source from which an evaluation gets the values of names. This is `values`, indexed by slot, or, if that is NULL,
 // `constant`, which returns false for a name without a value. If both are NULL, no name has a value.

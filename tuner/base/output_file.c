@@ -22,6 +22,24 @@ bool output_is_stream(const char *path)
     return !stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode);
 }
 
+bool output_is_foreign(const char *path)
+{
+    static const char *const ours[] = {"{\"format\":\"sweetspot-",
+                                       "{\n\"format\":\"sweetspot-",
+                                       "sweetspot-kernel ",
+                                       "<!DOCTYPE html>",
+                                       "\x1f\x8b",
+                                       "\x7f"
+                                       "ELF",
+                                       NULL};
+    char begin[32] = "";
+    FILE *file = output_is_stream(path) ? NULL : fopen(path, "rbe");
+    bool foreign = file && fread(begin, 1, sizeof begin - 1, file) > 0;
+    for (int i = 0; ours[i]; i++) foreign &= strncmp(begin, ours[i], strlen(ours[i])) != 0;
+    if (file) fclose(file);
+    return foreign;
+}
+
 int output_make_folders(const char *path, struct error *err)
 {
     autofree char *folder = text_copy(path);

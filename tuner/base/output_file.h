@@ -10,6 +10,10 @@ bool output_is_stdout(const char *path);
 // standard output.
 bool output_is_stream(const char *path);
 
+// Whether there is a file with content that no command of the program writes, such as a source, a job file or a store.
+// A command that writes results must not replace it.
+bool output_is_foreign(const char *path);
+
 // Creates the folders that a path's file is in, like mkdir -p. -1 with a message.
 int output_make_folders(const char *path, struct error *);
 

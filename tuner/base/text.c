@@ -80,7 +80,8 @@ const char *text_nearest(const char *word, const char *const *words)
     size_t limit = strlen(word) / 3, best = (limit ? limit : 1) + 1;
     for (; *words; words++) {
         size_t distance = text_distance(word, *words);
-        if (distance < best) {
+        bool other = !word[0] || (!word[1] && strcasecmp(word, *words) != 0); // another letter, not a mistake in it
+        if (distance < best && !other) {
             best = distance;
             nearest = *words;
         }

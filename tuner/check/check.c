@@ -55,13 +55,16 @@ static void scan_file(struct source_scan *scan, struct source *s, size_t file)
     }
 }
 
-static void open_scan(struct source_scan *scan, const struct job *job, const char *path)
+// -1 if a file cannot be read; the reason is then in scan->missing.
+static int open_scan(struct source_scan *scan, const struct job *job, const char *path)
 {
     autorelease(source_release) struct source source;
     struct error err;
     *scan = (struct source_scan){0};
-    if (request_source_open(job, path, &source, &err)) scan->missing = text_copy(err.message);
+    int failed = request_source_open(job, path, &source, &err);
+    if (failed) scan->missing = text_copy(err.message);
     if (source.file_count) scan_file(scan, &source, 0);
+    return failed;
 }
 
 static void release_scan(struct source_scan *scan)
@@ -93,7 +96,8 @@ void check_open(struct check *c, const struct job *job, const struct device_limi
     *c = (struct check){.job = job, .limits = limits, .arch = arch};
     const struct implementation *r = &job->others.reference;
     bool own = r->kind == IMPLEMENTATION_KERNEL && (!job->code.source || strcmp(r->path, job->code.source) != 0);
-    if (job->code.source) open_scan(&c->template, job, job->code.source);
+    if (job->code.source && open_scan(&c->template, job, job->code.source))
+        check_add(&c->mistakes, job_location(job, "kernel.template"), "%s", c->template.missing);
     if (own) open_scan(&c->reference, job, r->path);
     char hash[HASH_TEXT_SIZE];
     struct error err;

@@ -71,6 +71,9 @@ bool check_launch_reads(const struct job *, int slot);
 bool check_is_macro(const struct job *, const char *name);
 // Checks libraries, binaries, and files with values. (check_files.c)
 void check_files(struct check *);
+// Checks that the reference can compute the outputs, and launches of kernels that are not candidates.
+// (check_reference.c)
+void check_reference(struct check *);
 // Checks launches against the device's limits, and features of the job against the architecture. (check_launches.c)
 void check_launches(struct check *);
 

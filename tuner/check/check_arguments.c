@@ -219,8 +219,9 @@ static void explain_entry(struct check *c, const struct launch *l, const struct 
                   "give it a unique name",
                   count, base, kernel->path, kernel->line);
     } else if (kernel) {
+        const char *why = strstr(s->problem, "error: ");
         check_add(m, l->entry, "the compiler does not know '%s' (%s:%d): %s", s->entry, kernel->path, kernel->line,
-                  s->problem);
+                  why ? why + strlen("error: ") : s->problem);
     } else if (unmangled) {
         check_add(m, l->entry, "'%s' is the name that kernel '%s' has in compiled code: write entry = \"%s\"", s->entry,
                   unmangled, unmangled);

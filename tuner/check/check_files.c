@@ -1,4 +1,6 @@
 // Checks the files that a job names: .npy files with inputs or expected values, libraries, and binaries. See check.h.
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "kernels/npy.h"
 #include "tuner/base/elf_file.h"
@@ -118,14 +120,35 @@ static void check_expected(struct check *c, const struct implementation *m)
     }
 }
 
+// Warns of scripts and programs in a command that are not there. Words with signs of the shell are left alone.
+static void check_command(struct check *c, const struct implementation *m)
+{
+    autofree char *words = text_copy(m->command);
+    char *rest;
+    for (char *word = strtok_r(words, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
+        bool program = word == words && strchr(word, '/'),
+             script = text_before(word, ".py") || text_before(word, ".sh");
+        autofree char *path = text_join_path(c->job->file.directory, word);
+        if ((program || script) && !strpbrk(word, "$`\"'*?~\\&|;<>=(") && access(path, F_OK))
+            check_add(&c->doubts, job_location(c->job, "%s.command", m->setting), "there is no file '%s'", path);
+    }
+}
+
 void check_files(struct check *c)
 {
     const struct implementation *m;
     check_constant_fills(c);
+    for (size_t i = 0; i < c->job->code.include_count; i++) {
+        struct stat folder;
+        if (stat(c->job->code.includes[i], &folder) || !S_ISDIR(folder.st_mode))
+            check_add(&c->doubts, job_location(c->job, "kernel.include[%zu]", i), "there is no folder '%s'",
+                      c->job->code.includes[i]);
+    }
     for (size_t s = 0; s < c->job->stage_count; s++) check_fills(c, s, &c->job->stages[s]);
     for (size_t i = 0; (m = job_implementation(c->job, i)); i++) {
         if (m->kind == IMPLEMENTATION_FILES) check_expected(c, m);
         if (m->kind == IMPLEMENTATION_LIBRARY) check_library(c, m);
         if (m->kind == IMPLEMENTATION_BINARY) check_binary(c, m);
+        if (m->kind == IMPLEMENTATION_COMMAND) check_command(c, m);
     }
 }

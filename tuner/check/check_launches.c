@@ -5,6 +5,18 @@
 // How many configurations, evenly spread, are checked.
 enum { LAUNCHES_LOOKED_AT = 500 };
 
+// 0 if the device may hold all blocks of a cooperative launch at once; their registers are unknown here.
+static int fits_at_once(const struct device_limits *d, const struct launch_shape *l, struct error *reason)
+{
+    int64_t blocks, most = d->sm_count * blocks_per_sm(d, l->block[0] * l->block[1] * l->block[2], -1, l->shared);
+    if (__builtin_mul_overflow(l->grid[0] * l->grid[1], l->grid[2], &blocks)) blocks = INT64_MAX;
+    return blocks <= most
+               ? 0
+               : error_set(reason,
+                           "cooperative grid of %" PRId64 " blocks; the device holds at most %" PRId64 " at once",
+                           blocks, most);
+}
+
 // 0 if every launch of the configuration is possible. *stage: the stage whose launch is impossible, or stage_count if
 // the launches cannot be computed.
 static int fits(const struct check *c, const uint16_t *config, size_t *stage, struct error *reason)
@@ -18,7 +30,8 @@ static int fits(const struct check *c, const uint16_t *config, size_t *stage, st
     for (size_t i = 0; i < count && !failed; i++) {
         if (c->job->stages[launches[i].stage].operation) continue;
         *stage = (size_t)launches[i].stage;
-        if (launch_check(c->limits, &launches[i].shape, -1, -1, reason))
+        if (launch_check(c->limits, &launches[i].shape, -1, -1, reason) ||
+            (c->job->stages[launches[i].stage].cooperative && fits_at_once(c->limits, &launches[i].shape, reason)))
             failed = error_prefix(reason, "problem %s", c->job->problems[launches[i].problem].name);
     }
     return failed;

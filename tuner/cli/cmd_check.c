@@ -304,6 +304,10 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
                 break;
             }
             if (event.answer || event.busy) s->answer = event.answer ? event.answer : lost(&event);
+            if (!strcmp(json_get_string(s->answer, "status", ""), PROTOCOL_ERROR)) {
+                failed = error_set(err, "%s", answer_reason(s->answer, "the compiler cannot work here"));
+                break;
+            }
             failed += print_ready(job, chosen, all, sent, &printed);
         }
     }
@@ -312,6 +316,28 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
     pool_release(&pool);
     for (size_t i = printed.count; i < samples; i++) json_decref(all[i].answer);
     return failed;
+}
+
+// Adds the line of the stage or argument that a message about the first configuration's launches names.
+static int locate_launch(const struct job *job, struct error *err)
+{
+    bool stages = job_location(job, "stages").line;
+    autofree char *setting = text_copy(stages ? "stages" : "launch");
+    for (size_t s = 0; s < job->stage_count; s++) {
+        const struct stage *stage = &job->stages[s];
+        autofree char *own = text_format("stages[%zu]", s), *quoted = text_format("stage '%s'", stage->name);
+        for (size_t i = 0; i < stage->argument_count; i++) {
+            autofree char *argument = text_format("argument '%s'", stage->arguments[i].name),
+                          *map = text_format("tensor map '%s'", stage->arguments[i].name);
+            if (!strstr(err->message, argument) && !strstr(err->message, map)) continue;
+            free(setting);
+            setting = text_format("%s%sarguments[%zu]", stages ? own : "", stages ? "." : "", i);
+        }
+        if (!strstr(err->message, quoted)) continue;
+        free(setting);
+        setting = text_copy(own);
+    }
+    return job_locate_error(job, setting, err);
 }
 
 static int check_problems(const struct job *job, const struct device_limits *limits, struct error *err)
@@ -326,13 +352,15 @@ static int check_problems(const struct job *job, const struct device_limits *lim
         printf("problem %-32s %s, %.4g %s of buffers\n", job->problems[p].name,
                p < job->tuned_count ? "tuned" : "verified", shown, units[unit]);
     }
-    autojson json_t *request = request_job(job, limits->memory_bytes, NULL, 1, err);
-    if (!request) return -1;
     uint16_t config[SPACE_MAX_PARAMETERS];
     space_get(job->space, 0, config);
-    autojson json_t *problems = request_problems(job, config, NULL, false, NULL, NULL, err);
-    if (!problems) return error_prefix(err, "%s: first configuration", job->path);
-    return 0;
+    struct error why;
+    autojson json_t *request = request_job(job, limits->memory_bytes, NULL, 1, err),
+                    *problems = request_problems(job, config, NULL, false, NULL, NULL, &why);
+    // The reference usually has the job's arguments, so that a mistake in them is not its own.
+    if (problems || (!request && !strstr(err->message, "reference kernel: "))) return request ? 0 : -1;
+    *err = why;
+    return locate_launch(job, err);
 }
 
 // Prints the warnings (`doubts`), then the mistakes. Returns EXIT_USAGE if there are mistakes.
@@ -415,6 +443,7 @@ static int check_job(void *user, const char *path, struct job *job)
         check_files(&check);
         check_launches(&check);
         check_images(&check);
+        check_reference(&check);
         status =
             given.compile ? check_by_compiling(&check, given.compile, given.arch, given.cache) : print_found(&check);
     }
@@ -447,6 +476,8 @@ static int run(void)
 {
     if (given.rewrite) return rewrite();
     struct checked_device device;
+    if (!text_architecture(given.arch))
+        return complain(EXIT_USAGE, "--arch needs an architecture such as sm_90, not '%s'", given.arch);
     if (device_limits_of(given.arch, &device.limits, &device.name))
         fprintf(stderr, "sweetspot check: the limits of '%s' are unknown; assuming those of %s\n", given.arch,
                 device.name);

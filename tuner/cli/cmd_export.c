@@ -26,6 +26,7 @@ static const struct option_spec specs[] = {
 static int write_space(const struct recorded *recorded, const struct session *session, const char *path)
 {
     struct error err = {""};
+    if (output_is_foreign(path)) return complain_foreign(path);
     if (session->job->search.objective == OBJECTIVE_MEAN && session->job->tuned_count > 1)
         fprintf(stderr, "sweetspot: %s: recorded spaces do not record the objective: replays use the geometric mean\n",
                 session->job->name);

@@ -367,6 +367,7 @@ static int write_results(void *user, struct session *session)
     const struct header_options *o = user;
     autofree char *path = header_path(o, session->job);
     if (!writes_binary(o->output)) return write_header(o, session, path);
+    if (output_is_foreign(path)) return complain_foreign(path);
     return text_before(path, ".sweetspot") ? write_kernels(session, path) : write_cubin(session, path);
 }
 

@@ -42,6 +42,7 @@ static void print_summary(FILE *f, const struct recorded *r)
 static int run(void)
 {
     struct error err = {""};
+    if (output && output_is_foreign(output)) return complain_foreign(output);
     struct recorded *recorded = recorded_read_with(input, t1, &err);
     if (!recorded) return complain(EXIT_USAGE, "%s", err.message);
     for (size_t i = 0; i < recorded->left_out.unknown_count; i++)

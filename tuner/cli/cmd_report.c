@@ -195,6 +195,7 @@ static int run(void)
     bool page = !given.json;
     if (!given.output) given.output = page ? "report.html" : "-";
     struct error err;
+    if (output_is_foreign(given.output)) return complain_foreign(given.output);
     autorelease(report_charts_release) struct report_charts charts = {0};
     int status = find_files(&given.files);
     if (!status && page && report_charts_read(&charts, &err)) status = session_complain(EXIT_ENVIRONMENT, &err);

@@ -52,7 +52,6 @@ static int choose_strategies(const char *text, const struct strategy_class ***ch
         if (class) memory_add(*chosen, *count) = class;
         at += length + strspn(at + length, ", ");
     }
-    if (!status && !*count) return error_set(err, "no strategy given; sweetspot list strategies shows them");
     return status;
 }
 

@@ -78,7 +78,8 @@ static const struct option_spec specs[] = {
     OPTION(string, &given.source.reference, "reference", 0, "NAME",
            "what results are verified against: another kernel of the source, an operation, or FILE.c:FUNCTION"),
     OPTION(string, &given.source.launch, "launch", 0, "GRID;BLOCK",
-           "how the kernel is launched, such as 'ceil_div(n, BLOCK); BLOCK'"),
+           "how the kernel is launched, such as 'ceil_div(n, BLOCK); BLOCK', and after another ; its bytes "
+           "of dynamic shared memory"),
     OPTION(list, &given.pools, "pool", 0, "NODES",
            "use the GPUs and cores of these nodes: local, local:0,1, ssh:HOST,HOST, slurm, slurm:JOBID, or a file, "
            "see docs/cluster.md; repeatable (this machine, without an agent)",
@@ -476,6 +477,8 @@ static int run(void)
     if (given.pools.count) o->pool = &given.pool;
     if (given.pools.count && o->device != first_device && strncmp(o->device, "replay:", 7) != 0)
         return command_refuse("--pool and --device cannot be combined: use --pool local:%s", o->device);
+    if (given.pool.cache && !given.pools.count)
+        return command_refuse("--node-cache needs --pool; --cache is the compile cache of this machine");
     struct event_stream events = {.file = stdout};
     if (given.json) o->events = &events;
     o->earlier.prior_count = given.priors.count;

@@ -1,6 +1,7 @@
 // See draft_job.h.
 #include "tuner/cli/draft_job.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/base/input_file.h"
@@ -101,7 +102,10 @@ static int answer(struct job_draft *d, const struct draft_request *r)
     if (!semicolon) return command_refuse("--launch needs 'GRID; BLOCK', such as 'ceil_div(n, BLOCK); BLOCK'"), -1;
     autofree char *grid = text_format("%.*s", (int)(semicolon - r->launch), r->launch);
     job_draft_answer(d, "launch", "grid", grid);
-    job_draft_answer(d, "launch", "block", semicolon + 1);
+    const char *block = semicolon + 1, *shared = strchr(block, ';');
+    autofree char *only = text_format("%.*s", (int)(shared ? (size_t)(shared - block) : strlen(block)), block);
+    job_draft_answer(d, "launch", "block", only);
+    if (shared) job_draft_answer(d, "launch", "shared", shared + 1);
     return 0;
 }
 
@@ -212,6 +216,12 @@ static int write_job(const struct draft_request *r, struct job_draft *d, const c
     return EXIT_DONE;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 int draft_job(const struct draft_request *r, char **output)
 {
     struct error err = {""};
@@ -223,7 +233,9 @@ int draft_job(const struct draft_request *r, char **output)
     if (!*output) *output = text_format("%.*s.cfg", (int)(dot ? (size_t)(dot - r->path) : strlen(r->path)), r->path);
     cuda_file_init(&file, text);
     const struct cuda_kernel *kernel = find_kernel(&file, r->path, r->kernel);
-    if (kernel && !output_is_stream(*output) && !access(*output, F_OK)) {
+    if (kernel && is_same_file(r->path, *output)) {
+        complain(EXIT_USAGE, "--output is the source itself");
+    } else if (kernel && !output_is_stream(*output) && !access(*output, F_OK)) {
         fprintf(stderr,
                 r->assumes ? "sweetspot: '%1$s' already exists; to continue with it: sweetspot tune %1$s\n"
                            : "sweetspot: '%1$s' already exists; remove it first, or name another file with --output\n",

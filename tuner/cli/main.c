@@ -1,5 +1,6 @@
 // sweetspot: finds the fastest configuration of a CUDA kernel. This file chooses the command.
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -141,6 +142,10 @@ static int check_text(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    // A file must not get the number of a standard stream that is closed. Writing to it must still fail.
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        // cppcheck-suppress leakReturnValNotUsed
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) return EXIT_ENVIRONMENT;
     // A command continues when the reader of its output stops (`| head`), so that the rest of its work is done.
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // so that exceeding the file limit (ulimit -f) is reported as a failed write
@@ -153,7 +158,9 @@ int main(int argc, char **argv)
     if (fflush(stdout) != 0 || ferror(stdout)) {
         // The exit status that shells report for a command that was ended by this signal.
         if (output_stdout_closed()) return status == EXIT_DONE ? EXIT_SIGNAL + SIGPIPE : status;
-        fprintf(stderr, "sweetspot: cannot write the output%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
+        if (status != EXIT_ENVIRONMENT)
+            fprintf(stderr, "sweetspot: cannot write the output%s%s\n", errno ? ": " : "",
+                    errno ? strerror(errno) : "");
         if (status == EXIT_DONE) status = EXIT_ENVIRONMENT;
     }
     return status;

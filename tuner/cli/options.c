@@ -43,6 +43,13 @@ int complain(int status, const char *format, ...)
     return status;
 }
 
+int complain_foreign(const char *path)
+{
+    return complain(EXIT_USAGE,
+                    "'%s' was not written by sweetspot; it was not changed (remove it, or give another --output)",
+                    path);
+}
+
 int command_refuse(const char *format, ...)
 {
     TEXT_FROM(format, text);
@@ -191,6 +198,8 @@ static int unknown_option(const struct option_spec *specs, const char *word, siz
         if (!strcmp(foreign[i].theirs, name) && find_option(all, foreign[i].ours, strlen(foreign[i].ours)))
             return mistake("unknown option '--%s'; use %s", name, foreign[i].hint);
     const char *nearest = text_nearest(name, names);
+    for (size_t i = 0; !nearest && names[i]; i++)
+        if (length > 1 && !strncmp(names[i], name, strlen(name))) nearest = names[i];
     return mistake("unknown option '--%s'%s%s%s", name, nearest ? "; did you mean '--" : "", nearest ? nearest : "",
                    nearest ? "'?" : "");
 }
@@ -204,7 +213,7 @@ static int take_option(const struct option_spec *spec, const char *rest, int arg
         return -1;
     }
     const char *value = rest ? rest : *i + 1 < argc ? argv[++*i] : NULL;
-    if (value) return set_value(spec, value);
+    if (value && (*value || !spec->string)) return set_value(spec, value);
     autofree char *shown = shown_value(spec);
     return mistake("--%s needs a value: %s", spec->name, shown);
 }
@@ -224,7 +233,10 @@ static int parse_long(const struct option_spec *specs, int argc, char **argv, in
 // Parses one word of short options. May take argv[*i + 1]. Returns -1 to continue, or -2 if help was requested.
 static int parse_short(const struct option_spec *specs, int argc, char **argv, int *i)
 {
-    for (const char *letter = argv[*i] + 1; *letter; letter++) {
+    const char *word = argv[*i] + 1;
+    if (word[1] && find_option(specs, word, strcspn(word, "=")))
+        return mistake("write --%s instead of -%s", word, word);
+    for (const char *letter = word; *letter; letter++) {
         const struct option_spec *spec = find_letter(specs, *letter);
         if (!spec && *letter == 'h') return -2;
         if (!spec) return mistake("unknown option '-%c'", *letter);
@@ -236,6 +248,9 @@ static int parse_short(const struct option_spec *specs, int argc, char **argv, i
 
 static int parse_positional(const struct option_spec **next, const char *word)
 {
+    static const char en_dash[] = "\xe2\x80\x93", em_dash[] = "\xe2\x80\x94";
+    if (!strncmp(word, en_dash, 3) || !strncmp(word, em_dash, 3))
+        return mistake("'%s' begins with a dash of printed text; write --%s", word, word + 3);
     while ((*next)->name && !(*next)->positional) (*next)++;
     if (!(*next)->name) return mistake("unexpected argument '%s'", word);
     int status = set_value(*next, word);

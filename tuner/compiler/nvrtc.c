@@ -85,6 +85,20 @@ static bool says_why(const char *log)
     return false;
 }
 
+// Words the log anew if the compiler did not find a kernel: NVRTC names a file that nobody wrote.
+static void explain_missing(struct compilation *c)
+{
+    static const char said[] = "Input name expression was: \"";
+    const char *name = strncmp(c->log, "__nv_name_map(", 14) != 0 ? NULL : strstr(c->log, said),
+               *why = name ? strstr(c->log, "error: ") + strlen("error: ") : NULL;
+    if (!name) return;
+    name += strlen(said) + strspn(name + strlen(said), " ");
+    char *log = c->log;
+    c->log = text_format("error: the source has no kernel '%.*s': %.*s\n", (int)strcspn(name, "\""), name,
+                         (int)strcspn(why, "\n"), why);
+    free(log);
+}
+
 int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct error *err)
 {
     nvrtcProgram program;
@@ -114,10 +128,13 @@ int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct e
     } else if (!*c->log) {
         free(c->log);
         c->log = text_copy(nvrtcGetErrorString(said));
-    } else if (!says_why(c->log)) {
+    } else if (says_why(c->log)) {
+        explain_missing(c);
+    } else {
         autofree char *notes = c->log;
         c->log = text_format("error: ptxas rejects the code, and NVRTC does not pass on the reason: perhaps the "
-                             "__constant__ variables take more than 64 KiB. nvcc prints it\n%s",
+                             "__constant__ variables take more than 64 KiB, or the __shared__ arrays with a fixed size "
+                             "more than 48 KiB. nvcc prints it\n%s",
                              notes);
     }
     nvrtcDestroyProgram(&program);

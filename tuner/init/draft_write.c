@@ -139,6 +139,17 @@ static void print_problems(FILE *f, struct job_draft *d)
     fprintf(f, " } );\n\n");
 }
 
+// How often the kernel, or code outside of kernels, has the name; if `before` is not NULL, after this word.
+static size_t uses(const struct job_draft *d, const char *before, const char *name)
+{
+    const struct cuda_file *s = d->file;
+    size_t found = 0;
+    for (size_t r = 0; r < s->device_count; r++)
+        for (size_t i = s->device[r].begin; i < s->device[r].end && !draft_of_another_kernel(d, &s->device[r]); i++)
+            found += draft_is(d, i, name) && (!before || (i && draft_is(d, i - 1, before)));
+    return found;
+}
+
 static void print_launch(FILE *f, struct job_draft *d)
 {
     const struct draft_launch *l = &d->launch;
@@ -155,7 +166,7 @@ static void print_launch(FILE *f, struct job_draft *d)
             fprintf(f, ";\n");
         }
     } else {
-        const char *why = l->reason ? l->reason : "the source does not launch it";
+        const char *why = l->reason ? l->reason : "the source has no <<<...>>> for it";
         fprintf(f, "  grid = ");
         print_filled(f, d, "launch", "grid", DRAFT_TEXTS, usual ? grid : NULL,
                      arena_format(d->memory, "blocks, as in [ \"ceil_div(n, BLOCK)\" ]: %s", why));
@@ -163,7 +174,14 @@ static void print_launch(FILE *f, struct job_draft *d)
         print_filled(f, d, "launch", "block", DRAFT_TEXTS, usual ? block : NULL,
                      arena_format(d->memory, "threads of a block, as in [ \"BLOCK\" ]: %s", why));
         fputs(";\n", f);
+        if (uses(d, "extern", "__shared__")) {
+            fprintf(f, "  shared = ");
+            print_filled(f, d, "launch", "shared", DRAFT_TEXT, NULL,
+                         "bytes of dynamic shared memory of a block, as in 4 * BLOCK");
+            fputs(";\n", f);
+        }
     }
+    if (uses(d, NULL, "this_grid")) fprintf(f, "  cooperative = true; // the kernel calls this_grid\n");
     fprintf(f, "};\n\n");
 }
 
@@ -231,6 +249,8 @@ static void print_argument(FILE *f, struct job_draft *d, const struct draft_argu
 
 static void print_arguments(FILE *f, struct job_draft *d)
 {
+    if (!d->dialog.assumes)
+        fprintf(f, "// As in type = \"f32\"; shape = [ \"n\" ]; or for a matrix shape = [ \"rows\", \"columns\" ];\n");
     fprintf(f, "arguments = (\n");
     for (size_t i = 0; i < d->argument_count; i++) {
         fprintf(f, "  { ");
@@ -240,17 +260,6 @@ static void print_arguments(FILE *f, struct job_draft *d)
     fprintf(f, ");\n");
 }
 
-// Whether the kernel, or code outside of kernels, uses the name outside its declaration.
-static bool uses(struct job_draft *d, const char *name)
-{
-    const struct cuda_file *s = d->file;
-    size_t found = 0;
-    for (size_t r = 0; r < s->device_count; r++)
-        for (size_t i = s->device[r].begin; i < s->device[r].end && !draft_of_another_kernel(d, &s->device[r]); i++)
-            found += draft_is(d, i, name);
-    return found > 1;
-}
-
 static void print_constants(FILE *f, struct job_draft *d)
 {
     bool any = false;
@@ -258,7 +267,7 @@ static void print_constants(FILE *f, struct job_draft *d)
         const struct source_variable *v = &d->signatures.variables[i];
         char text[SYMBOL_TEXT_SIZE];
         const char *name = symbol_text(v->symbol, text), *colon = strrchr(name, ':');
-        if (v->initialised || !uses(d, colon ? colon + 1 : name)) continue;
+        if (v->initialised || uses(d, NULL, colon ? colon + 1 : name) < 2) continue;
         fputs(any ? ",\n  { name = "
                   : "// Variables of the source, set before every launch.\nconstants = (\n  { name = ",
               f);

@@ -170,6 +170,16 @@ void check_header_names(struct reader *r, const struct job *job, const struct no
         if (strcmp(space_parameter(job->space, p)->name, node_string(name)) != 0) continue; // refused already
         refuse_name(r, name, "parameter", node_string(name), refuse_parameter(job, p++));
     }
+    const struct node *options = kernel && node_is_group(kernel) ? node_member(kernel, "options") : NULL;
+    for (size_t i = 0; options && node_is_sequence(options) && i < node_count(options); i++) {
+        const char *option = node_is_string(node_at(options, i)) ? node_string(node_at(options, i)) : "";
+        const char *macro = !strncmp(option, "-D", 2)                ? option + 2
+                            : strncmp(option, "--define-macro=", 15) ? ""
+                                                                     : option + 15;
+        autofree char *name = text_format("%.*s", (int)strcspn(macro, "="), macro);
+        if (job_parameter(job, name) >= 0)
+            reader_mistake(r, node_at(options, i), "the option '%s' defines parameter '%s' again", option, name);
+    }
     for (size_t i = 0, d = 0; defines && d < job->code.define_count && i < node_count(defines); i++) {
         const char *name = node_name(node_at(defines, i));
         if (strcmp(job->code.defines[d].name, name) != 0) continue;

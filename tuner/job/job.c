@@ -227,9 +227,11 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
         if (job_buffer_shape(b, values, &o, err)) {
             result = -1;
         } else if (o.rows < 1 || o.cols < 1 || o.ld < o.cols) {
-            result =
-                error_set(err, "buffer '%s' of problem %s: %" PRId64 " rows of %" PRId64 " elements, %" PRId64 " apart",
-                          b->name, job->problems[problem].name, o.rows, o.cols, o.ld);
+            result = error_set(
+                err, "buffer '%s' of problem %s: %" PRId64 " rows of %" PRId64 " elements, %" PRId64 " apart; %s",
+                b->name, job->problems[problem].name, o.rows, o.cols, o.ld,
+                o.rows < 1 || o.cols < 1 ? "every size in 'shape' must be at least 1"
+                                         : "'ld' must be at least the last size in 'shape'");
         } else if (__builtin_mul_overflow(o.rows, o.ld, &bytes) ||
                    __builtin_mul_overflow(bytes, (int64_t)element_size(b->type) << twice, &bytes) ||
                    __builtin_add_overflow(total, bytes, &total)) {

@@ -175,6 +175,9 @@ void job_free(struct job *);
 // The location of the setting with this path, otherwise of the nearest enclosing setting: "arguments[0].type", then
 // "arguments[0]". Line 0: the whole job file.
 struct location job_location(const struct job *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Puts a setting's file and line before a message. Returns -1.
+int job_locate_error(const struct job *, const char *setting, struct error *err);
+int job_find_buffer(const struct job *, const char *name); // its number, or -1
 
 // Sets the device's limits and builds the space. -1 with a message that names file and line.
 int job_build_space(struct job *, const struct device_limits *, struct error *);

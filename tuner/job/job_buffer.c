@@ -44,7 +44,8 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
         reader_mistake(r, n, "buffer '%s' holds addresses, so it has the direction \"in\" and no 'ld' or image", name);
     const struct node *shape = reader_member(r, n, "arguments[].shape");
     size_t dimensions = shape ? node_count(shape) : 0;
-    if (!dimensions && !(constant && !node_member(n, "shape"))) { // a constant without a shape is a single number
+    if (!shape && node_member(n, "shape")) return -1; // a mistake, which has been reported
+    if (!dimensions && !(constant && !shape)) {       // a constant without a shape is a single number
         return reader_mistake(r, n, "buffer '%s' needs 'shape', e.g. [\"M\", \"K\"]", name);
     }
     b.name = job_copy(job, name);

@@ -89,7 +89,8 @@ int job_check_configuration(const struct job *job, const struct implementation *
 int job_locate_error(const struct job *job, const char *setting, struct error *err)
 {
     struct location at = job_location(job, "%s", setting);
-    return error_prefix(err, "%s:%d", at.file ? at.file : job->path, at.line);
+    const char *file = at.file ? at.file : job->path;
+    return at.line ? error_prefix(err, "%s:%d", file, at.line) : error_prefix(err, "%s", file);
 }
 
 int job_fallback_shared(const struct job *job, size_t stage, int64_t *bytes, size_t *problem, struct error *err)

@@ -58,6 +58,7 @@ void load_arguments(struct reader *r, struct job *job, const struct node *owner,
         }
         if (!node_is_string(buffer ? buffer : scalar)) {
             reader_mistake(r, n, "an argument's name must be a string");
+            reader_explains(r, n, "direction");
             continue;
         }
         if (stage->argument_count == JOB_MAX_ARGUMENTS) {
@@ -73,7 +74,10 @@ void load_arguments(struct reader *r, struct job *job, const struct node *owner,
         }
         if (buffer) {
             a.buffer = load_buffer(r, job, n, node_string(buffer), "argument.buffer", map ? NULL : object);
-            if (a.buffer < 0) continue;
+            if (a.buffer < 0) {
+                reader_explains(r, n, "direction");
+                continue;
+            }
             if (object && !map) a.view = !strcmp(node_name(object), "texture") ? VIEW_TEXTURE : VIEW_SURFACE;
             a.type = job->buffers[a.buffer].type;
             a.name = job_copy(job, job->buffers[a.buffer].name);
@@ -202,6 +206,7 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *stages = reader_member(r, root, "stages");
     static const char *const kernel_only[] = {"launch", "arguments", NULL};
+    if (!stages && node_member(root, "stages")) return;
     job->stage_count = stages ? node_count(stages) : 1;
     if (stages && (!job->stage_count || job->stage_count > JOB_MAX_STAGES)) {
         reader_mistake(r, stages, "'stages' must hold one to %d launches", JOB_MAX_STAGES);

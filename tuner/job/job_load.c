@@ -117,6 +117,17 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     load_edits(r, job, kernel);
 }
 
+// Whether the name that is unknown according to a message is that of derived name number `first`, or of a later one.
+static bool uses_later(const struct node *derived, size_t first, const char *message)
+{
+    bool found = false;
+    for (size_t i = first; i < node_count(derived) && !found; i++) {
+        autofree char *unknown = text_format("unknown name '%s'", node_name(node_at(derived, i)));
+        found = strstr(message, unknown) != NULL;
+    }
+    return found;
+}
+
 // A job without parameters has one configuration; its kernel is only judged.
 static void load_parameters(struct reader *r, struct job *job, const struct node *root)
 {
@@ -124,6 +135,11 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
     if (!list && node_member(root, "parameters")) reader_undefined(r, NULL);
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i);
+        if (i == SPACE_MAX_PARAMETERS) {
+            reader_mistake(r, n, "more than %d parameters", SPACE_MAX_PARAMETERS);
+            reader_undefined(r, NULL);
+            break;
+        }
         bool group = reader_is_group(r, n, "a parameter must be a group { name = ...; values = [...]; }");
         const char *name = group ? reader_string(r, n, "parameters[].name") : NULL;
         if (name)
@@ -140,9 +156,13 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
         autofree char *text = node_is_integer(n)  ? text_format("%" PRId64, node_integer(n))
                               : node_is_string(n) ? text_copy(node_string(n))
                                                   : NULL;
+        bool refused = text && job_add_derived(job, node_name(n), text, &err);
         if (!text)
             reader_mistake(r, n, "derived name '%s' must be an expression", node_name(n));
-        else if (job_add_derived(job, node_name(n), text, &err))
+        else if (refused && uses_later(derived, i, err.message))
+            reader_mistake(r, n, "derived name '%s' can use only names that are defined before it: '%s'", node_name(n),
+                           text);
+        else if (refused)
             reader_mistake(r, n, "%s", err.message);
         if (symbols_find(job->symbols, node_name(n)) < 0) reader_undefined(r, node_name(n));
     }
@@ -227,7 +247,8 @@ static void add_problems(struct reader *r, struct job *job, const struct node *n
                 p.sizes[i] = job_sample_size(node_integer(node_at(size, 0)), node_integer(node_at(size, 1)), sample,
                                              range++, ranges);
         }
-        if (ranges && has_problem(job, p.sizes)) continue;
+        bool again = has_problem(job, p.sizes);
+        if (ranges && again) continue;
         added++;
         if (ranges && job->search.objective == OBJECTIVE_EACH) p.holdout |= added % JOB_SAMPLES_HELD == 0;
         if (job->problem_count == JOB_MAX_PROBLEMS) {
@@ -235,6 +256,7 @@ static void add_problems(struct reader *r, struct job *job, const struct node *n
             return;
         }
         p.name = job_keep(job, problem_label(job, p.sizes));
+        if (again && p.tune) reader_mistake(r, n, "problem %s is there twice", p.name);
         job->problems = job_room(job, job->problems, job->problem_count, sizeof *job->problems);
         job->problems[job->problem_count++] = p;
         job->tuned_count += p.tune;
@@ -274,6 +296,18 @@ static void load_problems(struct reader *r, struct job *job, const struct node *
     for (size_t i = 0; ragged && i < node_count(ragged); i++) load_problem(r, job, node_at(ragged, i), false);
 }
 
+// Refuses names that differ between configurations.
+static void refuse_parameters(struct reader *r, const struct job *job, const struct node *n, const char *setting,
+                              const struct expr *e)
+{
+    size_t count = 0;
+    const int *slots = e ? expr_slots(e, &count) : NULL;
+    for (size_t k = 0; k < count; k++)
+        if (!job_name_is_fixed(job, slots[k]))
+            reader_mistake(r, n, "'%s' depends on '%s', which differs between configurations", setting,
+                           symbols_name(job->symbols, slots[k]));
+}
+
 // Reads the conditions on sizes that the header evaluates as well.
 static void load_supported(struct reader *r, struct job *job, const struct node *verification)
 {
@@ -283,12 +317,7 @@ static void load_supported(struct reader *r, struct job *job, const struct node 
     for (size_t i = 0; i < count; i++) {
         struct expr *e = reader_expression(r, node_at(list, i), job);
         if (!e) continue;
-        size_t slot_count;
-        const int *slots = expr_slots(e, &slot_count);
-        for (size_t k = 0; k < slot_count; k++)
-            if (!job_name_is_fixed(job, slots[k]))
-                reader_mistake(r, node_at(list, i), "'supported' depends on '%s', which differs between configurations",
-                               symbols_name(job->symbols, slots[k]));
+        refuse_parameters(r, job, node_at(list, i), "supported", e);
         job->sizes.supported[job->sizes.supported_count++] = e;
     }
 }
@@ -381,8 +410,11 @@ static void load_work(struct reader *r, struct job *job, const struct node *g)
     } amounts[] = {{"flops", &job->work.flops}, {"bytes", &job->work.bytes}, {"operations", &job->work.operations}};
     if (!g) return;
     reader_check_group(r, g, "'work'", "work", NULL);
-    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
-        *amounts[i].out = reader_expression(r, node_member(g, amounts[i].name), job);
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+        const struct node *n = node_member(g, amounts[i].name);
+        *amounts[i].out = reader_expression(r, n, job);
+        refuse_parameters(r, job, n, amounts[i].name, *amounts[i].out);
+    }
     load_pipe(r, job, g);
     if (job->work.operations && !(job->work.pipe && job->work.pipe->arithmetic))
         reader_mistake(r, node_member(g, "operations"), "'operations' needs a 'pipe': name the one that they run on");
@@ -414,7 +446,13 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
 
     job->search.regret = reader_number(r, root, "regret");
     size_t holdout = 0;
-    for (size_t p = 0; p < job->tuned_count; p++) holdout += job->problems[p].holdout;
+    double weights = 0;
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        holdout += job->problems[p].holdout;
+        weights += job->problems[p].weight;
+    }
+    if (job->tuned_count && weights == 0)
+        reader_mistake(r, node_member(root, "problems"), "every problem has weight = 0: one must count");
     if (holdout && job->search.objective != OBJECTIVE_EACH)
         reader_mistake(r, node_member(root, "problems"), "'holdout' needs 'objective' = \"each\"");
     if (holdout && holdout == job->tuned_count)
@@ -505,7 +543,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_constants(r, job, root);
     load_launches(r, job, root); // defines `shared_bytes`, for constraints
     load_constraints(r, job, root);
-    load_reference(r, job, root);
+    if (job->stage_count) load_reference(r, job, root);
     load_settings(r, job, root);
     load_fallback(r, job, root);
     load_baselines(r, job, root);
@@ -536,7 +574,8 @@ int job_build_space(struct job *job, const struct device_limits *limits, struct 
     int bad = -1;
     if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
     if (space_build(job->space, &bad, err)) {
-        if (bad < 0) return error_prefix(err, "%s", job->path);
+        bool derived = strstr(err->message, "derived name '") != NULL;
+        if (bad < 0) return job_locate_error(job, derived ? "derived" : "constraints", err);
         for (size_t i = 0; i < job->names.compiled_count; i++) bad += (int)job->names.compiled[i].number <= bad;
         autofree char *setting = text_format("constraints[%d]", bad);
         return job_locate_error(job, setting, err);

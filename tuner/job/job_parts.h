@@ -32,8 +32,6 @@ int64_t job_sample_size(int64_t low, int64_t high, int sample, int dimension, in
 // Checks that `verification.supported` allows every problem of the job, once the space is built. -1 with a message that
 // names the file and the line.
 int job_check_supported(const struct job *, struct error *);
-// Puts a setting's file and line before a message. Returns -1.
-int job_locate_error(const struct job *, const char *setting, struct error *err);
 // Sets or resets the constants device.*.
 int job_set_limits(struct job *, const struct device_limits *, struct error *);
 // Adds a derived name to the space and to the job.
@@ -76,7 +74,6 @@ bool load_value_argument(struct reader *, struct job *, const struct node *, str
 // the kind in messages.
 void load_number(struct reader *, struct job *, const struct node *owner, const struct node *value, const char *what,
                  const char *name, enum element, struct expr **expression, double *real);
-int job_find_buffer(const struct job *, const char *name); // its number, or -1
 // Refuses a file that cannot be read.
 void check_npy(struct reader *, const struct node *, const char *path);
 // Refuses an expression that differs between configurations. The expression may be NULL; it is part of the buffer's

@@ -20,7 +20,8 @@ static bool load_range(struct reader *r, const struct node *n, const char *name,
     int64_t step = integers && members_given == 3 ? node_integer(node_at(range, 2)) : 1;
     if (!integers || step < 1 || last < first) {
         reader_mistake(r, node_member(n, "range"),
-                       "'range' of '%s' must be [first, last] or [first, last, step] with integers", name);
+                       "'range' of '%s' must be [first, last] or [first, last, step] with integers%s", name,
+                       integers ? ", ascending, and a step of at least 1" : "");
         return false;
     }
     uint64_t steps = ((uint64_t)last - (uint64_t)first) / (uint64_t)step;
@@ -121,6 +122,7 @@ void load_parameter(struct reader *r, struct job *job, const struct node *n, con
         load_list(r, job, list, name, &kind, &values);
     }
     struct error err;
+    if (!values.count && node_count(list)) return; // mistakes, which have been reported
     if (space_add_parameter(job->space, name, kind, values.values, values.count, &err))
         reader_mistake(r, n, "%s", err.message);
     else

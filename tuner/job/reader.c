@@ -68,13 +68,27 @@ void mistakes_add_in(struct mistakes *m, const char *file, int line, const char 
     va_end(args);
 }
 
+// Whether the last two mistakes are one: elements of a list in one line may all be wrong in the same way.
+static bool is_repeated(const struct mistakes *m)
+{
+    const struct mistake *b = m->list + m->count - 1, *a = b - 1;
+    return m->count > 1 && a->line == b->line && !strcmp(a->file ? a->file : "", b->file ? b->file : "") &&
+           !strcmp(a->text, b->text);
+}
+
 int reader_mistake(struct reader *r, const struct node *n, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     add(r->mistakes, n ? file_of(n) : NULL, n ? node_line(n) : 0, format, args);
-    r->mistakes->list[r->mistakes->count - 1].about = n ? n : reader_root(r);
     va_end(args);
+    struct mistake *last = &r->mistakes->list[r->mistakes->count - 1];
+    last->about = n ? n : reader_root(r);
+    if (is_repeated(r->mistakes)) {
+        free(last->file);
+        free(last->text);
+        r->mistakes->count--;
+    }
     return -1;
 }
 
@@ -174,6 +188,7 @@ struct scan {
     struct reader *reader;
     const char *file; // path of the included file; NULL: the job file
     int line;
+    bool long_array; // within an array of integers that do not all have 32 bits; libconfig needs one type
 };
 
 // Notes that the next lines of the text come from this file and line.
@@ -215,9 +230,19 @@ static void scan_number(struct scan *s, const char *p, size_t length)
     unsigned long long value = strtoull(p, NULL, hexadecimal ? 16 : 10);
     if (errno || value > INT64_MAX) {
         scan_mistake(s, "%.*s does not fit into a 64-bit integer", (int)length, p);
-    } else if (!is_long && value > INT32_MAX) {
+    } else if (!is_long && (value > INT32_MAX || s->long_array)) {
         copy(s, "L", 1);
     }
+}
+
+// Whether the array that begins here has an integer beyond 32 bits.
+static bool has_long(const char *p)
+{
+    for (const char *end = p + strcspn(p, "]"); p < end; p += strspn(p, "0123456789")) {
+        p += strcspn(p, "0123456789]");
+        if (strtoull(p, NULL, 10) > INT32_MAX) return true;
+    }
+    return false;
 }
 
 static void scan_group(struct scan *s, char sign)
@@ -239,8 +264,9 @@ static void scan_include(struct scan *from, const char *path, int depth);
 
 static void scan(struct scan *s, const char *text, int depth)
 {
+    static const char mark[] = "\xef\xbb\xbf"; // of UTF-8, which some editors write
     bool line_start = true;
-    for (const char *p = text; *p;) {
+    for (const char *p = text + (strncmp(text, mark, 3) ? 0 : 3); *p;) {
         size_t n = 1;
         if (line_start && !strncmp(p + strspn(p, " \t"), "@include", 8)) {
             n = strcspn(p, "\n");
@@ -277,6 +303,8 @@ static void scan(struct scan *s, const char *text, int depth)
             }
         } else if (strchr("{}=:", *p)) {
             scan_group(s, *p);
+        } else if (*p == '[' || *p == ']') {
+            s->long_array = *p == '[' && has_long(p + 1);
         }
         copy(s, p, n);
         line_start = p[n - 1] == '\n';
@@ -296,7 +324,7 @@ static void scan_include(struct scan *from, const char *path, int depth)
         scan_mistake(from, "@include: %s", err.message);
         return;
     }
-    struct scan s = {r, path, 1};
+    struct scan s = {r, path, 1, false};
     add_origin(r, path, 1);
     scan(&s, text, depth);
     copy(&s, "\n", 1);
@@ -350,7 +378,7 @@ static void set_origins(const struct reader *r, config_setting_t *s)
 static bool read_text(struct reader *r, const char *path, const char *text, size_t size)
 {
     size_t before = r->mistakes->count;
-    struct scan s = {r, NULL, 1};
+    struct scan s = {r, NULL, 1, false};
     r->lines = 1;
     add_origin(r, NULL, 1);
     text_add(&r->text, "%s", "");
@@ -368,9 +396,11 @@ static bool read_text(struct reader *r, const char *path, const char *text, size
     }
     int line = config_error_line(&r->config);
     const char *file = origin_of(r, &line)->file;
-    autofree char *hint = file ? NULL : syntax_hint(path, text, line);
-    mistakes_add_in(r->mistakes, file, line, "%s%s%s", config_error_text(&r->config), hint ? ": " : "",
-                    hint ? hint : "");
+    const char *what = config_error_text(&r->config);
+    autofree char *hint = strstr(what, "mismatched") ? text_copy("( ... ) instead of [ ... ] may mix several types")
+                          : strcmp(what, "syntax error") || file ? NULL
+                                                                 : syntax_hint(path, text, line);
+    mistakes_add_in(r->mistakes, file, line, "%s%s%s", what, hint ? ": " : "", hint ? hint : "");
     return false;
 }
 
@@ -520,6 +550,11 @@ bool node_is_number(const struct node *n)
 bool node_is_bool(const struct node *n)
 {
     return config_setting_type(setting(n)) == CONFIG_TYPE_BOOL;
+}
+
+const struct node *node_parent(const struct node *n)
+{
+    return node(config_setting_parent(setting(n)));
 }
 
 size_t node_count(const struct node *n)

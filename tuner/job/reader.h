@@ -47,6 +47,7 @@ bool node_is_string(const struct node *);
 bool node_is_integer(const struct node *);
 bool node_is_number(const struct node *); // integer or real
 bool node_is_bool(const struct node *);
+const struct node *node_parent(const struct node *);
 size_t node_count(const struct node *); // members of a group or sequence
 const struct node *node_at(const struct node *, size_t i);
 const struct node *node_member(const struct node *group, const char *name); // or NULL

@@ -189,7 +189,8 @@ struct expr *reader_expression(struct reader *r, const struct node *n, struct jo
         autofree char *text = text_format("%" PRId64, node_integer(n));
         expression = job_parse(job, text, &err);
     } else {
-        error_set(&err, "an expression must be a string or an integer");
+        const char *name = node_name(n) ? node_name(n) : node_name(node_parent(n));
+        error_set(&err, "'%s' must be an expression: a string or an integer", name ? name : "value");
     }
     if (!expression) reader_mistake(r, n, "%s", err.message);
     return expression;

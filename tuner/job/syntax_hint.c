@@ -62,6 +62,7 @@ static char *search(const char *text, int line)
         const char shown = sign, *closes = strchr(")]}", sign), *opens = strchr("([{", sign);
         bool near = s.line >= line - 1 && s.line <= line;
         if (closes && before == ',' && near) return text_format("a list cannot end with a comma before '%c'", sign);
+        if (sign == '@' && near) return text_copy("a file is included by a line such as @include \"other.inc\"");
         if (sign == '\'' && near) return text_copy("strings are written in double quotes");
         if (isalnum((unsigned char)sign) || sign == '_') {
             size_t length = 1;

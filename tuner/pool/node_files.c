@@ -182,7 +182,7 @@ static char *found(struct node_link *l, const char *path, struct error *why)
 
 int node_files_found(struct node_link *l, json_t *answer, struct error *why)
 {
-    for (size_t i = 0; found_members[i]; i++) {
+    for (size_t i = 0; found_members[i] && !l->settings->recorded; i++) {
         const json_t *path = json_object_get(answer, found_members[i]);
         if (!json_is_string(path) || !json_string_length(path)) continue;
         autofree char *here = found(l, json_string_value(path), why);

@@ -13,7 +13,8 @@ struct node_link_settings {
     double heartbeat, timeout, greeting; // s between heartbeats; s of silence; s until the agent's greeting
     struct node_probe probes[2];         // files by which an agent proves that it sees the driver's files
     size_t probe_count;
-    char *keep; // folder for files that nodes send
+    char *keep;    // folder for files that nodes send
+    bool recorded; // nodes replay a recording, whose binaries are no files
     void (*report)(void *user, bool shown, const char *text);
     void *user;
 };

@@ -45,6 +45,7 @@ static int make_probes(struct worker_pool *p, struct error *err)
 {
     const struct pool_settings *s = &p->settings;
     p->remote.link_settings.keep = text_join_path(".", s->keep);
+    p->remote.link_settings.recorded = p->replay;
     p->remote.token = text_format("%s/token-%016llx", p->remote.link_settings.keep, (unsigned long long)entropy_draw());
     if (output_make_folders(p->remote.token, err)) return -1;
     int fd = open(p->remote.token, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

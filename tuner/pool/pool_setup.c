@@ -164,7 +164,11 @@ int pool_open(struct worker_pool *p, const struct pool_settings *settings, struc
 {
     *p = (struct worker_pool){.settings = *settings};
     if (choose_workers(p, err)) return EXIT_USAGE;
-    if (meet(p, err)) return EXIT_ENVIRONMENT;
+    if (meet(p, err)) {
+        const char *said = p->replay && !settings->nodes ? p->compilers[0].worker.words.last : "";
+        if (*said) error_set(err, "%s", said); // the replay program ends if it cannot read the recording
+        return *said ? EXIT_USAGE : EXIT_ENVIRONMENT;
+    }
     const json_t *device = json_object_get(p->first.hello, "device");
     p->first.device_name = json_get_string(device, "name", "?");
     p->first.arch = json_get_string(device, "arch", "?");

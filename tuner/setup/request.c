@@ -284,9 +284,10 @@ static int describe_implementation(const struct job *job, const struct implement
     if (!is_reference || r->kind == IMPLEMENTATION_KERNEL) {
         failed = describe_own_launches(job, m, *r->reason ? NULL : answer, r, memory, written, err);
         if (failed && is_reference)
-            error_prefix(err, "%s: reference kernel", job->path);
+            error_prefix(err, "reference kernel");
         else if (failed)
-            error_prefix(err, m == job_current(job) ? "%s: '%s'" : "%s: baseline '%s'", job->path, m->name);
+            error_prefix(err, m == job_current(job) ? "'%s'" : "baseline '%s'", m->name);
+        if (failed) job_locate_error(job, m->setting, err);
     } else if (r->kind == IMPLEMENTATION_LIBRARY) {
         describe_library(m, answer, r, memory);
     } else if (r->kind == IMPLEMENTATION_COMMAND) {
@@ -370,6 +371,8 @@ static int describe_problem(const struct job *job, size_t p, int64_t room, int64
     if (!failed && ((job->work.flops && expr_eval(job->work.flops, values, &to->flops, err)) ||
                     (job->work.bytes && expr_eval(job->work.bytes, values, &to->bytes, err))))
         failed = error_prefix(err, "work of this problem");
+    if (!failed && (to->flops < 0 || to->bytes < 0))
+        failed = error_set(err, "work of this problem: %s is negative", to->flops < 0 ? "'flops'" : "'bytes'");
     struct buffer_request *buffers = arena_new(memory, job->buffer_count * sizeof *buffers);
     for (size_t i = 0; i < job->buffer_count && !failed; i++)
         failed = describe_buffer(job, &job->buffers[i], problem->variant + 3 * i, values, &buffers[i], memory, err);

@@ -83,7 +83,7 @@ static int describe_argument(const struct job *job, const struct argument *a, co
     if (expr_eval(a->value, values, &value, err)) return -1;
     out->value = (struct record_number){(double)value, true, value};
     if (element_is_float(a->type) || (value >= element_least(a->type) && value <= element_greatest(a->type))) return 0;
-    return error_set(err, "%" PRId64 " is more than an %s holds", value, element_name(a->type));
+    return error_set(err, "%" PRId64 " does not fit into type %s; a larger one is i64", value, element_name(a->type));
 }
 
 // Describes a stage that a library computes: the buffer for each role, and the sizes and scalars.
