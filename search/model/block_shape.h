@@ -12,7 +12,7 @@
 #include "search/space/space.h"
 
 // The largest number of sides of a block (in threads) or of a thread's tile (in elements). If more parameters match,
-// they mean something else.
+// their names are taken to mean something else.
 enum { SHAPE_SIDES = 3 };
 
 struct shape {

@@ -43,8 +43,8 @@ bool prior_best(const struct prior *, size_t rank, uint16_t *config);
 // configuration says little about good ones.
 double slowdown_of(double objective, double best);
 
-// How far priors are trusted, judged by the measurements. The model's mean is the weighted sum of their slowdowns; the
-// weights found here are between 0 and 1.
+// How far priors are trusted, judged by the measurements. The model's mean is the weighted sum of the priors'
+// slowdowns; the weights found here are between 0 and 1.
 //
 // The weights are averages over a few hypotheses, each weighted by how likely it makes the results (Bayesian model
 // averaging): that no prior is informative; that one of them is correct, with full or half weight; or that their mean

@@ -274,7 +274,8 @@ static void expect_awaited(struct surrogate *s)
 }
 
 // Adds to the pool only the most promising of these configurations, judged by the means and bounds of gp_means, because
-// each costs time in all proposals that the pool serves. Their points come first in `points`. Returns their number.
+// each configuration costs time in all proposals that the pool serves. Their points come first in `points`. Returns
+// their number.
 static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float *points, size_t count)
 {
     size_t d = s->encoding.count, kept = smaller_of(count, KEPT);

@@ -4,8 +4,8 @@
 // The model is a Gaussian process over encoded configurations (encoding.h, gp.h). Targets are the logarithms of the
 // times, compressed above the best, because the exact cost of a bad configuration says little about good ones. A
 // failure counts as the worst time seen, and a proposal whose result is awaited counts with the model's expectation.
-// Candidates are ranked by the expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). With
-// priors, their expectation is the mean of the process, as far as they are trusted (prior.h).
+// Candidates are ranked by the expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). If
+// there are priors, the mean of the process is their expectation, weighted by how far they are trusted (prior.h).
 #pragma once
 
 #include "search/model/encoding.h"

@@ -45,8 +45,8 @@ static bool same_edges(const void *build, size_t state)
            memcmp(d->child + first, d->child + from, count * sizeof *d->child) == 0;
 }
 
-// Makes a state from the edges after the last state, or drops them if an equal state exists. Returns the state, or
-// UINT32_MAX if there are no edges.
+// Makes a state from the edges after the last state. If an equal state exists, drops the edges. Returns the new or the
+// equal state, or UINT32_MAX if there are no edges.
 static uint32_t finish_state(struct build *b)
 {
     struct draft_level *d = &b->all;

@@ -83,8 +83,8 @@ int expr_compare_ints(const void *, const void *); // for qsort
 enum expr_failure expr_apply(enum expr_op op, int64_t a, int64_t b, int64_t *result);
 const char *expr_failure_text(enum expr_failure);
 
-// The source from which an evaluation gets the values of names. This is `values`, indexed by slot, or, if that is NULL,
-// `constant`, which returns false for a name without a value. If both are NULL, no name has a value.
+// The values of the names in an evaluation. They come from `values`, indexed by slot. If `values` is NULL, they come
+// from `constant`, which returns false for a name without a value. If both are NULL, no name has a value.
 struct expr_scope {
     const int64_t *values;
     bool (*constant)(void *user, int slot, int64_t *value);

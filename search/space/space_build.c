@@ -212,8 +212,8 @@ static bool is_fresh(const void *table, size_t state)
     return !width || memcmp(t->values + state * width, t->values + t->count * width, width * sizeof *t->values) == 0;
 }
 
-// The number of the state whose values are stored after the last state; it becomes a new state unless it is known
-// already.
+// The number of the state whose values are stored after the last state; these values become a new state unless a known
+// state has them.
 static uint32_t table_intern(struct state_table *t)
 {
     size_t width = (size_t)t->width;
@@ -282,8 +282,8 @@ static int find_failed(const struct plan *plan, const struct state_table *end, u
     return -1;
 }
 
-// Checks the constant roots, before the first level: false if one does not hold. *failed gets the number of a root that
-// cannot be evaluated.
+// Checks the constant roots, before the first level. Returns false if one of them does not hold. *failed gets the
+// number of a root that cannot be evaluated.
 static bool constant_roots_hold(const struct plan *plan, bool lenient, int *failed)
 {
     for (size_t r = 0; r < plan->root_count; r++) {

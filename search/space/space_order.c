@@ -117,7 +117,8 @@ static void prepare(struct estimate *e, const struct constraint_graph *cg)
     }
 }
 
-// A sum or product with some known operands. It is a single number, the same for all sums with the same known operands.
+// A sum or product with some known operands. It is a single number, which is the same for all sums whose known operands
+// are the same.
 struct partial {
     uint64_t key;
     double log_values;

@@ -12,7 +12,7 @@
 
 enum {
     INITIAL = 8, // configurations measured before the model proposes
-    SPREAD = 30, // random configurations from which each of these is chosen: the one farthest from the others
+    SPREAD = 30, // each of them is the one, among this many random ones, that is farthest from the others
 };
 
 // From this many results on, priors are trusted if the probability that none of them is informative is below

@@ -84,6 +84,6 @@ bool strategy_seen(const struct strategy *, const uint16_t *config); // proposed
 // Picks `changes` random parameters among those with more than one value, gives each a different random value, and
 // repairs the result.
 void kit_perturb(struct strategy_state *, uint16_t *config, int changes);
-// If `config` has a row, replaces it with a configuration without one: near it if possible, otherwise any. Returns
-// false if none is left.
+// If `config` has a row, replaces it with a configuration that has no row: one near `config` if possible, otherwise
+// any. Returns false if none is left.
 bool kit_make_new(struct strategy_state *, uint16_t *config);

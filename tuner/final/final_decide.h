@@ -2,16 +2,16 @@
 //
 // Rounds are taken in several processes of the GPU worker, since some kernels run at one of two speeds and keep it for
 // the whole process. A time is the median over processes of each process's median, and a ratio is computed in the same
-// way from the rounds' paired ratios. A round in which either of the two has no time is left out.
+// way from the rounds' paired ratios. A round in which either of the two entries has no time is left out.
 //
 // Bounds of a ratio are order statistics of the rounds' ratios (stats_median_bounds), which assume nothing about their
 // distribution. If two processes disagree on a ratio, rounds are not exchangeable between them, and bounds come from
 // drawing processes first, then rounds (stats_clustered_median).
 //
 // The rounds are looked at repeatedly, and losers leave. Each look could give a wrong decision, so the error
-// probability of 2% is divided among the looks. The k-th look gets 1/(k (k+1)) of the total, so that the looks never
-// exceed it, however many there are (alpha spending, Lan and DeMets, Biometrika 70, 1983, with the union bound instead
-// of the looks' joint distribution). Within a look, its part is divided equally among all pairs of candidates
+// probability of 2% is divided among the looks. The k-th look gets 1/(k (k+1)) of the total, so that any number of
+// looks together stays below the total (alpha spending, Lan and DeMets, Biometrika 70, 1983, with the union bound
+// instead of the looks' joint distribution). Within a look, its part is divided equally among all pairs of candidates
 // (Bonferroni's correction). Only one of the two directions of a pair can be wrong, so the bounds are one-sided.
 //
 // The lowest time wins, unless other candidates equal it. A candidate equals another if the interval of their ratio
@@ -65,9 +65,9 @@ void final_decide(struct contender *, size_t count, int look, struct final_verdi
 // candidate's energy could be lower. Returns false, with nothing changed, if no candidate's energy is known.
 bool final_decide_energy(struct contender *, size_t count, bool product, struct final_verdict *);
 
-// A look at the rounds so far. Marks candidates that are certainly slower than another as `slower`. In the first of
-// several processes, marks only candidates that are slower by more than processes are known to differ, because another
-// process could make any other candidate the fastest. `agree`: the processes are known to agree, so that they are not
+// Looks at the rounds so far. Marks as `slower` the candidates that are certainly slower than another one. In the first
+// of several processes, a candidate must be slower by more than processes are known to differ, because any other
+// candidate could be the fastest in another process. `agree`: the processes are known to agree, so that they are not
 // compared again.
 struct final_look {
     bool decided;   // every other candidate is slower than the fastest one, or they are within 1% of each other

@@ -10,8 +10,8 @@
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 
-// Without a limit on the command's time, rounds beyond the planned ones end this long after the final began. One limit
-// is in s, the other a share of the command's time until then; the longer one applies.
+// Without a limit on the command's time, rounds beyond the planned ones end this long after the final began.
+// `extra_time` is in s, and `extra_share` is a share of the command's time until then; the longer of the two applies.
 static const double extra_time = 5, extra_share = 0.002;
 static const double least_part = 0.1; // s; a shorter part would not change much
 enum { FINAL_EXPECTED = 5 };          // expected candidates while the search runs

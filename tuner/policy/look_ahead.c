@@ -83,8 +83,8 @@ static void pop(struct station *s)
     s->until[i] = last;
 }
 
-// Gives work to idle workers. Their first candidates count as partly done, so that they do not all end at the same
-// time.
+// Gives work to idle workers. The first candidates of the workers count as partly done, so that not all of them end at
+// the same time.
 static void give(struct station *s, double now)
 {
     for (; s->busy < s->workers && s->waiting; s->waiting--) {

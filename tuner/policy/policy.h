@@ -165,13 +165,13 @@ struct policy_request policy_gpu_answered(struct policy *, size_t gpu);
 // counting several tasks, which are then counted again one by one.
 struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announced);
 
-// A GPU is lost with its node. Returns whether its candidate may be retried. It may not if too many nodes have been
-// lost while they measured it. Call this before policy_gpu_lost.
+// A GPU is lost with its node. Returns whether its candidate may be retried. The answer is false if too many nodes have
+// been lost while they measured the candidate. Call this before policy_gpu_lost.
 bool policy_lost_with_node(struct policy *, size_t gpu);
 
-// The worker of a task was ended from outside. The task may not be at fault, so it waits for a worker again. It gets
-// one retry if it was running (`begun`), and ENDED_MOST retries if a compiler had it or it had not begun. Returns false
-// if these retries are used up. If the worker was a compiler, it is idle again.
+// The worker of a task was ended from outside. The task may not be at fault, so it waits for a worker again. A task
+// that was running on a GPU (`begun`) gets one retry. A task that had not begun, or that a compiler had, gets
+// ENDED_MOST retries. Returns false if these retries are used up. If the worker was a compiler, it is idle again.
 bool policy_try_again(struct policy *, struct queued_task *, bool begun);
 
 // A compiler was lost with its node: its task waits again, without a limit on the number of retries.

@@ -11,8 +11,8 @@
 #include "tuner/pool/node_link.h"
 
 // All in seconds. A stopped worker (SIGSTOP) is replaced after WORKER_LONGEST_STOP. If the driver sleeps more than
-// WORKER_OVERSLEPT longer than intended, it concludes that it was suspended, and probably its workers too. It polls for
-// stopped workers every WORKER_POLL.
+// WORKER_OVERSLEPT longer than intended, it concludes that it was suspended, and that its workers probably were too.
+// The driver polls for stopped workers every WORKER_POLL.
 enum { WORKER_LONGEST_STOP = 10, WORKER_OVERSLEPT = 2, WORKER_POLL = 1 };
 
 // Why worker_wait returned without an answer.
@@ -59,7 +59,7 @@ int worker_polled(struct worker *, const struct pollfd **at, struct error *);
 int worker_receive(struct worker *, json_t **answer, struct error *);
 
 // Whether another process killed the worker: it died of a signal that no kernel or template raises. Linux's OOM killer,
-// a batch system or a user may send one. Call after worker_polled has found it dead.
+// a batch system or a user may send such a signal. Call after worker_polled has found it dead.
 bool worker_ended_from_outside(const struct worker *);
 // Whether the process is stopped (SIGSTOP) at this moment.
 bool worker_stopped(const struct worker *);

@@ -92,10 +92,9 @@ void run_compile(struct run *, struct task *, size_t compiler);
 void run_take_compiler_answer(struct run *, size_t compiler, const json_t *answer);
 void run_take_compiler_loss(struct run *, const struct pool_event *);
 
-// trial_record.c: the trials and counters to store.
-// Fills in the trial of a task, except for its id and its counters. A trial with status ok but without a time becomes
-// crashed. `answer`: the GPU worker's, NULL if there is none. It points into `memory`, and the function takes ownership
-// of `memory`.
+// trial_record.c: the trials and counters to store. Fills in the trial of a task, except for its id and its counters. A
+// trial with status ok but without a time becomes crashed. `answer` is the GPU worker's answer, or NULL. It points into
+// `memory`, and the function takes ownership of `memory`.
 void run_record_trial(const struct run *, struct finished_trial *, enum trial_status, const char *reason,
                       const struct trial_answer *answer, struct arena *memory);
 // Returns the counters in the answer for one trial (`answer` may be NULL), or NULL with *count 0 if there are none. The
@@ -108,8 +107,8 @@ void run_add_proposal(struct run *, const uint16_t *config); // adds a trial; th
 // there is one, points into `memory`, and the function takes ownership of `memory`.
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const struct trial_answer *answer,
                 struct arena *memory);
-// Commits all trials that have ended, in one transaction. Then reports them, and frees their tasks or queues them for
-// counting.
+// Commits all trials that have ended, in one transaction. Then reports these trials, and frees their tasks or queues
+// the tasks for counting.
 void run_commit_all(struct run *);
 void run_commit_counters(struct run *, struct task *, const struct counted_trial *); // NULL: no answer
 void run_replay_known(struct run *, struct task *);
