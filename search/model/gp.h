@@ -39,8 +39,8 @@ void gp_condition(struct gp *, const double *targets);
 void gp_add_fantasy(struct gp *);
 
 // A pool of candidates whose means and variances are needed repeatedly. The effect of a new point is computed once, so
-// that a query costs n per candidate. gp_pool_add adds `count` points (copied). gp_pool_moments writes all means and
-// variances; `mean` may be NULL, because gp_add_fantasy does not change the means.
+// that a query takes time proportional to n per candidate. gp_pool_add adds `count` points (copied). gp_pool_moments
+// writes all means and variances; `mean` may be NULL, because gp_add_fantasy does not change the means.
 void gp_pool_clear(struct gp *);
 void gp_pool_add(struct gp *, const float *points, size_t count);
 void gp_pool_moments(struct gp *, double *mean, double *variance);

@@ -43,16 +43,16 @@ struct strategy_class {
     size_t state_size;                     // bytes of the strategy's own part of the state
     void (*init)(struct strategy_state *); // NULL: nothing to do
     // Writes the next configuration to evaluate, which is valid and has no row in the history. The instance then enters
-    // it there, unless the strategy has already done so. False: there is nothing to propose, for now (while proposals
-    // are outstanding) or for good (if none are outstanding).
+    // it there, unless the strategy has already done so. Returns false if there is nothing to propose: for now if
+    // proposals are outstanding, for good if none are.
     bool (*ask)(struct strategy_state *, uint16_t *config);
     // Receives the result in this row of the history. It may be for a configuration that was never proposed (from an
     // earlier run or another job), and it may correct an earlier one. NULL: the history is enough.
     void (*tell)(struct strategy_state *, size_t row);
     void (*release)(struct strategy_state *); // NULL: the strategy owns only `memory`
-    // NULL: the strategy cannot rank. Rates each of `count` configurations that wait to be measured: higher is better;
-    // below 0 a configuration is no longer worth measuring, compared with what could be proposed instead. The history
-    // forgets a proposal that will not be measured, and the strategy may propose it again.
+    // NULL: the strategy cannot rank. Rates each of `count` configurations that wait to be measured; higher is better.
+    // A configuration with a rating below 0 is no longer worth measuring, compared with the ones that could be proposed
+    // instead. The history forgets a proposal that will not be measured, and the strategy may propose it again.
     void (*rank)(struct strategy_state *, const uint16_t *const *configs, size_t count, double *acquisition);
 };
 

@@ -53,7 +53,7 @@ struct final_run {
     size_t places;   // how many candidates take part; 0: not known yet
     double until;    // clock_now() time at which rounds beyond the planned ones end
     bool unchecked;  // there was no time for some check
-    int64_t current; // the finalist that is the current kernel; 0: it has an entry of its own, if any
+    int64_t current; // the finalist that is the current kernel; 0: none, so that kernel's entry, if any, is its own
     bool *dropped;   // for each baseline of the job: whether it has crashed a final; NULL: none has
     int ended;       // how often its worker was killed from outside
     struct {         // the candidate that crashed the final's worker, or that compute-sanitizer refused; 0: none
@@ -79,7 +79,7 @@ struct final_run {
         bool sought;
         size_t condemned; // number of the final's winners that it refused
     } sanitizing;
-    int deaths; // deaths of the worker in finals, not caused by a candidate
+    int deaths; // deaths of the worker in finals for which no candidate was to blame
 };
 
 void final_close(struct final_run *);

@@ -4,9 +4,9 @@
 // the whole process. A time is the median over processes of each process's median, and a ratio is computed in the same
 // way from the rounds' paired ratios. A round in which either of the two entries has no time is left out.
 //
-// Bounds of a ratio are order statistics of the rounds' ratios (stats_median_bounds), which assume nothing about their
-// distribution. If two processes disagree on a ratio, rounds are not exchangeable between them, and bounds come from
-// drawing processes first, then rounds (stats_clustered_median).
+// Bounds of a ratio are order statistics of the rounds' ratios (stats_median_bounds), which assume nothing about the
+// ratios' distribution. If two processes disagree on a ratio, rounds are not exchangeable between them, and bounds come
+// from drawing processes first, then rounds (stats_clustered_median).
 //
 // The rounds are looked at repeatedly, and losers leave. Each look could give a wrong decision, so the error
 // probability of 2% is divided among the looks. The k-th look gets 1/(k (k+1)) of the total, so that any number of
@@ -61,8 +61,9 @@ void final_examine(struct contender *, size_t count, struct error *warning);
 void final_decide(struct contender *, size_t count, int look, struct final_verdict *);
 
 // Bases the verdict on energy or, with `product`, on energy times the median time; the lowest wins. Another candidate
-// is tied if the two intervals allow its energy to be lower, but by at most 1%. FINAL_FASTEST then means that no other
-// candidate's energy could be lower. Returns false, with nothing changed, if no candidate's energy is known.
+// is tied if its interval and the winner's allow its energy to be lower, but by at most 1%. FINAL_FASTEST then means
+// that no other candidate's energy could be lower. Returns false, with nothing changed, if no candidate's energy is
+// known.
 bool final_decide_energy(struct contender *, size_t count, bool product, struct final_verdict *);
 
 // Looks at the rounds so far. Marks as `slower` the candidates that are certainly slower than another one. In the first

@@ -14,8 +14,8 @@
 //
 // From the times so far, look_ahead.h computes how far proposals run ahead of the GPUs. If the kernel is slow, the
 // strategy (if it can) ranks the waiting candidates whenever a GPU becomes free. The most promising candidate is then
-// measured first. Hopeless candidates are forgotten as long as another one waits, but at most a quarter as many as are
-// measured.
+// measured first. Hopeless candidates are forgotten as long as another candidate waits. At most one candidate is
+// forgotten for every four that are measured.
 //
 // The policy manages every task from policy_add until policy_remove; the caller owns the task's memory. A request goes
 // to one GPU. Its worker answers requests in order, and holds a few of them so that it never waits. If a worker is
@@ -41,7 +41,7 @@ enum {
     POLICY_LOCKSTEP_WINDOW = 8,
     POLICY_CHECK_SECONDS = 60,
     POLICY_CHECK_SHARE = 50, // a check takes at most 1/50 of a GPU's time
-    POLICY_CHECK_LATE = 20,  // at the search's end, a check is due after this many times the last one's duration
+    POLICY_CHECK_LATE = 20,  // at the search's end, a check is due after this many times the last check's duration
     POLICY_NODES_LOST = 3,   // nodes that may be lost while they measure a candidate, before it is suspected
 };
 

@@ -156,7 +156,7 @@ void slot_send(struct pool_slot *, json_t *request, double seconds);
 // Sends a request to a compiler, which must be idle. If it is not running, it is started first; returns -1 with a
 // message if that fails.
 int pool_send_compiler(struct worker_pool *, size_t compiler, json_t *request, double seconds, struct error *);
-// Ends a worker and drops its queue. pool_start_gpus and pool_send_compiler start another.
+// Ends a worker and drops its queue. pool_start_gpus and pool_send_compiler start another worker.
 void slot_stop(struct pool_slot *);
 
 enum pool_event_kind {
@@ -164,7 +164,7 @@ enum pool_event_kind {
     POOL_GPU_ANSWER,      // to the head of its queue
     POOL_GPU_LOST,        // killed or dead, its queue is lost; pool_start_gpus starts another
     POOL_COMPILER_ANSWER, // to its request
-    POOL_COMPILER_LOST,   // its request is lost with it; it is restarted for the next one
+    POOL_COMPILER_LOST,   // its request is lost too; the compiler is restarted for the next request
     POOL_FAILED,          // workers cannot be started or set up, or are incompatible: the run has to end
 };
 

@@ -16,7 +16,7 @@
 struct trial_request {
     struct candidate candidate;
     bool verify;
-    const double *best; // s, the best candidate's times so far, by tuned problem; they decide what is slow; NaN: none
+    const double *best; // s, times of the best candidate so far, by tuned problem; they decide what is slow; NaN: none
     size_t best_count;
 };
 

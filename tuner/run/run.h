@@ -115,8 +115,8 @@ void run_replay_known(struct run *, struct task *);
 // Reports the store's trials that were not reported yet. Called before the search or, in lockstep, usually after it.
 void run_replay_stored(struct run *);
 
-// run_documents.c: the documents of a run in the store, and the live file next to it.
-// Takes the reference. If it cannot be stored, returns -1 and sets the run's failure.
+// run_documents.c: the documents of a run in the store, and the live file next to it. Takes the reference. If the
+// document cannot be stored, returns -1 and sets the run's failure.
 int run_put_document(struct run *, const char *kind, json_t *document);
 int run_put_origin(struct run *);           // device and job file
 json_t *run_document(struct run *);         // of kind "run", after the search; new reference
@@ -132,7 +132,8 @@ void run_progress(struct run *);      // shows the line when it is due
 void run_report(struct run *);        // after the search
 void run_report_values(struct run *); // after the final: advice about the space's values (final_values.h)
 
-// run_events.c: events for the option `events`; without it, these do nothing. docs/json.md documents the events.
+// run_events.c: events for the option `events`. Without this option, these functions do nothing. docs/json.md documents
+// the events.
 void run_event_begin(const struct run *);
 void run_event_baseline(const struct run *, const struct baseline_answer *, double objective);
 void run_event_ceilings(const struct run *);
