@@ -1,11 +1,11 @@
 // Gaussian-process regression (Rasmussen and Williams 2006, algorithm 2.1) with zero mean and noise. Half of the kernel
 // is a Matérn 3/2 kernel over all dimensions, with one length scale each. The other half is the mean of rational
-// quadratic kernels (alpha 1) over single dimensions with the same scales, so that the effect of each parameter by
-// itself is learnt from few points (additive kernels: Duvenaud, Nickisch and Rasmussen 2011). Ordinal dimensions run
-// from 0 to 1; nominal ones are only compared for equality (a distance of 0 or 1). Times as a function of tuning
-// parameters are rough: a Matérn 3/2 kernel did clearly better than 5/2 and 1/2. The process is meant for a few hundred
-// points. With n points, computing a mean takes time proportional to n. Adding a point or computing a variance takes
-// time proportional to n^2, and a fitting step takes time proportional to n^3.
+// quadratic kernels (alpha 1) over single dimensions with the same scales (additive kernels: Duvenaud, Nickisch and
+// Rasmussen 2011). With this half, few points are enough to learn the effect of each single parameter. Ordinal
+// dimensions run from 0 to 1; nominal ones are only compared for equality (a distance of 0 or 1). Times as a function
+// of tuning parameters are rough: a Matérn 3/2 kernel did clearly better than 5/2 and 1/2. The process is meant for a
+// few hundred points. With n points, computing a mean takes time proportional to n. Adding a point or computing a
+// variance takes time proportional to n^2, and a fitting step takes time proportional to n^3.
 #pragma once
 
 #include <stddef.h>

@@ -29,8 +29,8 @@ void draft_release(struct draft_level *level)
     *level = (struct draft_level){0};
 }
 
-// The diagram while it is built from the last level up, with a hash table of a level's finished states, keyed by their
-// edges.
+// The diagram while it is built from the last level up, with a hash table of one level's finished states. The key of a
+// state is its edges.
 struct build {
     struct draft_level all; // the finished states of all levels, and the edges of the next one
     struct hash_index index;

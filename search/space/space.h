@@ -38,8 +38,8 @@ struct parameter {
 
 struct space;
 
-// The symbol table is shared with the job (constraints may read problem sizes and device limits, which the job sets as
-// constants below) and must outlive the space.
+// The symbol table is shared with the job, and must outlive the space. Constraints may read problem sizes and device
+// limits, which the job sets as constants (below).
 struct space *space_new(struct symbols *);
 void space_free(struct space *);
 

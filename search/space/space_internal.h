@@ -15,9 +15,9 @@
 //                 \ | / \ states with the same possible completions are merged
 //   ...            end
 //
-// Every state stores the number of paths from it to the end, and every edge the number of paths from its state that
-// take a smaller value. With these numbers, finding the number of a path (in lexicographic order), finding a path by
-// its number, and drawing one uniformly take time proportional to the depth.
+// Every state stores the number of paths from it to the end. Every edge stores the number of paths from its state that
+// take a smaller value. With these numbers, three operations take time proportional to the depth: finding the number of
+// a path (in lexicographic order), finding the path with a number, and drawing a path uniformly.
 struct diagram {
     int levels;
     uint32_t root; // state 0 is the end; there is no root if `size` is 0

@@ -1,5 +1,5 @@
 // How the values of a space's parameters are used. Finds the winner's values at the end of their parameter's range,
-// beyond which there may be faster values, and the values that no candidate near the best has.
+// because there may be faster values beyond them. Also finds the values that no candidate near the best has.
 #pragma once
 
 #include "search/space/space.h"

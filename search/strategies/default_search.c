@@ -15,8 +15,8 @@ enum {
     SPREAD = 30, // random configurations drawn for each of these; the one that is farthest from the others is chosen
 };
 
-// From this many results on, priors are trusted if the probability that none of them is informative is below
-// `trusting`, and doubted if it is above `doubtful`.
+// From this many results on, priors are trusted if the probability that no prior is informative is below `trusting`.
+// They are doubted if this probability is above `doubtful`.
 enum { TRUST_LEAST = 4 };
 static const double trusting = 0.25, doubtful = 0.6;
 

@@ -63,9 +63,9 @@ const struct strategy_class *strategy_choose(const char *name, struct error *);
 char *strategy_names(void); // "default, trees, ..."; malloc'ed
 
 // The instance owns the state and counts the outstanding proposals. It also remembers all configurations proposed or
-// reported and skips repeated proposals, so that no proposal is made twice, even if the strategy's own code repeats
-// one. With several criteria (a kernel for each of many shapes) it holds one state per criterion. The states propose in
-// turn, and each is told every result, judged by its own criterion.
+// reported and skips repeated proposals, so that no configuration is proposed twice, even if the strategy's own code
+// repeats one. With several criteria (a kernel for each of many shapes) it holds one state per criterion. The states
+// propose in turn, and each is told every result, judged by its own criterion.
 struct strategy *strategy_new(const struct strategy_class *, const struct space *, const struct strategy_options *);
 void strategy_free(struct strategy *);
 bool strategy_ask(struct strategy *, uint16_t *config);

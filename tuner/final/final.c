@@ -317,7 +317,7 @@ static void put(struct final_run *f, const char *kind, const struct final_entrie
     final_put(f, kind, &document);
 }
 
-// Excludes from the next final a baseline that has crashed this one. Returns whether there is a baseline with that
+// Excludes from the next final a baseline that has crashed this final. Returns whether there is a baseline with that
 // name.
 static bool drop_baseline(struct final_run *f, const struct answer_head *head)
 {

@@ -121,8 +121,8 @@ struct task *final_find(const struct final_run *, int64_t trial); // NULL: it is
 void final_drop(struct final_run *);
 void final_condemn(struct final_run *, int64_t trial, enum trial_status, const char *reason); // sets a verdict
 // final_builds.c: the race of the winner's builds, after a decided final. builds_begin returns whether the race can
-// begin; the race's tasks are then finalists. builds_compiled takes a compiler's answer. builds_failed calls the race
-// off. builds_finish returns FINAL_AGAIN if NVRTC's build of a winner has failed; another final must then decide.
+// begin; the race's tasks are then finalists. builds_compiled takes a compiler's answer. builds_failed cancels the
+// race. builds_finish returns FINAL_AGAIN if NVRTC's build of a winner has failed, so that another final must decide.
 bool builds_begin(struct final_run *);
 void builds_hurry(struct final_run *); // gives up on compilers for which there is no time
 void builds_compiled(struct final_run *, const json_t *answer);

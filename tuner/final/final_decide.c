@@ -128,8 +128,8 @@ static bool are_apart(const struct interval *slower, const struct interval *fast
     return slower->value > least * faster->value && slower->low > faster->high;
 }
 
-// Whether two processes give different ratios: either clearly different ones, or slightly different ones at a higher
-// confidence, since many pairs are compared.
+// Whether two processes give different ratios: either clearly different ratios, or slightly different ratios at a
+// higher confidence, since many pairs are compared.
 static bool processes_disagree(const double *ratios, const unsigned char *of, size_t n)
 {
     struct interval usual[FINAL_PROCESSES_MAX], wide[FINAL_PROCESSES_MAX];

@@ -10,9 +10,10 @@
 //
 // The rounds are looked at repeatedly, and losers leave. Each look could give a wrong decision, so the error
 // probability of 2% is divided among the looks. The k-th look gets 1/(k (k+1)) of the total, so that any number of
-// looks together stays below the total (alpha spending, Lan and DeMets, Biometrika 70, 1983, with the union bound
-// instead of the looks' joint distribution). Within a look, its part is divided equally among all pairs of candidates
-// (Bonferroni's correction). Only one of the two directions of a pair can be wrong, so the bounds are one-sided.
+// looks together stays below the total. This is alpha spending (Lan and DeMets, Biometrika 70, 1983), with the union
+// bound instead of the looks' joint distribution. Within a look, its part is divided equally among all pairs of
+// candidates (Bonferroni's correction). Only one of the two directions of a pair can be wrong, so the bounds are
+// one-sided.
 //
 // The lowest time wins, unless other candidates equal it. A candidate equals another if the interval of their ratio
 // includes 1 and is narrower than 0.2%. Among equals, the one that uses the smallest share of an SM wins, then the one
@@ -51,10 +52,10 @@ struct final_verdict {
     struct error warning; // something else seems to use the device; empty: no sign of it
 };
 
-// Computes medians, and finds entries whose time depends on the process. For these, after dividing out changes common
-// to all entries (in the clock, for example), the medians of two processes are more than 2% apart and their 95%
-// intervals do not overlap. Sets a warning if launches of most entries, or nearly half of one entry's launches, took
-// over 20% longer than in other rounds.
+// Computes medians, and finds entries whose time depends on the process. For such an entry, the medians of two
+// processes are more than 2% apart and their 95% intervals do not overlap, even after changes common to all entries (in
+// the clock, for example) are divided out. Sets a warning if launches of most entries, or nearly half of one entry's
+// launches, took over 20% longer than in other rounds.
 void final_examine(struct contender *, size_t count, struct error *warning);
 
 // Calls final_examine. `look`: the number of looks at these rounds, including this one.

@@ -1,4 +1,4 @@
-// The parts of a final's rounds. They are shared by several processes of one GPU's worker, one after another, because
+// The parts of a final's rounds. Several processes of one GPU's worker take these parts, one after another, because
 // some kernels run at one of two speeds and keep it for the whole process (final_rounds.h). The first part finds out
 // which candidates pass, and later parts race only these. Each new process verifies them again, and a candidate that
 // fails there is excluded as well. The answers are combined into one that has all rounds and, for each round, the

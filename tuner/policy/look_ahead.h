@@ -7,8 +7,8 @@
 // the times of the last candidates, in their original order. The simulation therefore accounts for differences between
 // candidates and for candidates that never reach a GPU. It also includes the time from a result to the proposal that
 // replaces it, while the driver learns and does other work. Each time is limited to ten times the median, or to the
-// second longest time if that is more. So a single candidate that hangs does not decide the number, but a few
-// candidates that must be compiled do, even if many others come from the cache.
+// second longest time if that is more. So a single candidate that hangs does not decide the number. A few candidates
+// that must be compiled do decide it, even if many others come from the cache.
 #pragma once
 
 #include <stddef.h>

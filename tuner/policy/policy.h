@@ -1,7 +1,7 @@
 // Decides what a run does next: which compiler gets which proposal, how many proposals are made ahead, which GPU
-// measures which candidate, when a batch is counted, when the search ends and the final begins. It performs no I/O. The
-// clock and the events are passed in, and the decisions are carried out elsewhere (by tune.c on real workers, by a test
-// or a simulation in simulated time), so replaying the same events gives the same decisions.
+// measures which candidate, when a batch is counted, and when the search ends and the final begins. It performs no I/O.
+// The clock and the events are passed in, so replaying the same events gives the same decisions. The decisions are
+// carried out elsewhere: by tune.c on real workers, or by a test or a simulation in simulated time.
 //
 //     policy_begin(p, now)
 //     loop:
@@ -42,7 +42,7 @@ enum {
     POLICY_CHECK_SECONDS = 60,
     POLICY_CHECK_SHARE = 50, // a check takes at most 1/50 of a GPU's time
     POLICY_CHECK_LATE = 20,  // at the search's end, a check is due after this many times the last check's duration
-    POLICY_NODES_LOST = 3,   // nodes that may be lost while they measure a candidate, before it is suspected
+    POLICY_NODES_LOST = 3,   // nodes that may be lost while they measure a candidate, before the candidate is suspected
 };
 
 struct policy_settings {

@@ -53,7 +53,7 @@ struct pool_node {
     struct node_spec spec;
     struct node_link link;
     bool joined;   // it has slots
-    bool began;    // its agent was started, and its end was not processed yet
+    bool began;    // its agent was started, and the agent's end was not processed yet
     bool listed;   // it was in the list when that was last read
     bool disabled; // for good
     int64_t gpus;  // number of GPUs; 0: its first GPU's worker has not reported it yet

@@ -51,8 +51,8 @@ int64_t worker_send(struct worker *, json_t *request);
 // no entries, because its link has them.
 int worker_poll(const struct worker *, struct pollfd *);
 // After poll: reads and writes as much as possible. *at points to the worker's poll entries, and is moved past them.
-// Returns 0, or -1 when the worker is dead or has closed its end (the message says how it died; it is reaped and its
-// pipes are closed). worker_receive still returns lines that arrived before.
+// Returns 0, or -1 when the worker is dead or has closed its end. The message then says how the worker died; it is
+// reaped and its pipes are closed. worker_receive still returns lines that arrived before.
 int worker_polled(struct worker *, const struct pollfd **at, struct error *);
 // The next complete answer. Returns 1 with a new reference in *answer, 0 if there is none yet, or -1 if the line is not
 // a JSON object (the message quotes it).
@@ -73,6 +73,6 @@ void worker_release(struct worker *); // kills and frees it
 // A blocking exchange for set-up time: sends (takes the reference) and waits for the answer with its id. Returns NULL
 // with a message on failure.
 json_t *worker_ask(struct worker *, json_t *request, double seconds, struct error *);
-// Waits for the answer to a request that was sent already. Time in which the worker or the driver is stopped does not
-// count. A worker that stays stopped is killed and counts as dead.
+// Waits for the answer to a request that was sent already. Time in which the worker or the driver is stopped is not
+// counted. A worker that stays stopped is killed and treated as dead.
 json_t *worker_wait(struct worker *, int64_t id, double seconds, struct error *);

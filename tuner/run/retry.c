@@ -1,5 +1,5 @@
 // Before the final: candidates that crashed once are measured once more if they may be among the finalists. A crash may
-// have another cause (the previous candidate has damaged the worker, or the driver or the device had a fault), and a
+// have another cause: the previous candidate has damaged the worker, or the driver or the device had a fault. A
 // candidate that is wrongly recorded as crashed could never win.
 //
 // The time that such a candidate would take is predicted by trees (search/model/prior.h) that are grown on all results

@@ -112,7 +112,8 @@ void run_commit(struct run *, struct task *, enum trial_status, const char *reas
 void run_commit_all(struct run *);
 void run_commit_counters(struct run *, struct task *, const struct counted_trial *); // NULL: no answer
 void run_replay_known(struct run *, struct task *);
-// Reports the store's trials that were not reported yet. Called before the search or, in lockstep, usually after it.
+// Reports the store's trials that were not reported yet. Called before the search or, in lockstep, usually after the
+// search.
 void run_replay_stored(struct run *);
 
 // run_documents.c: the documents of a run in the store, and the live file next to it. Takes the reference. If the
