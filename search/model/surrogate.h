@@ -76,8 +76,8 @@ void surrogate_release(struct surrogate *);
 // must have been measured. If many proposals are outstanding, the model waits for several results, because a single
 // result then changes little, and one update serves several proposals.
 void surrogate_learn(struct surrogate *, size_t reported, struct random *);
-// Returns whether a ranking may skip learning. It may if results are learnt in large batches, the model knows all rows,
-// and fewer than two batches of results have arrived since the model last learnt.
+// Returns whether a ranking may skip learning. It may do so if results are learnt in large batches, the model knows all
+// rows, and fewer than two batches of results have arrived since the model last learnt.
 bool surrogate_is_recent(const struct surrogate *, size_t reported);
 // Call this after the proposal of surrogate_propose has become the last row of the history, and is pending.
 void surrogate_await(struct surrogate *);

@@ -56,9 +56,9 @@ int space_add_derived(struct space *, const char *name, const char *text, struct
 int space_add_constraint(struct space *, const char *text, struct error *);
 
 // Builds the index. Returns -1 with a message in two cases. If a constraint cannot be evaluated, as in a division by
-// zero, the message names the constraint and the configuration. If no configuration is valid, it names the constraint
-// that excludes all configurations, or a minimal set of constraints that together exclude all. *bad_constraint (may be
-// NULL) gets the number of that constraint, or -1.
+// zero, the message names the constraint and the configuration. If no configuration is valid, the message names the
+// constraint that excludes all configurations, or a minimal set of constraints that together exclude all.
+// *bad_constraint (may be NULL) gets the number of that constraint, or -1.
 int space_build(struct space *, int *bad_constraint, struct error *);
 
 // Used in place of constraints and space_build, for a recorded space: exactly the `count` given configurations are

@@ -8,7 +8,7 @@
 // parameters are moved as long as that helps. A connected group of parameters is finished before the next one begins,
 // so that independent groups are never multiplied out.
 //
-// Narrowed ranges, partial sums and the best of all orders are all needed. Without any one of these three, the space
+// Narrowed ranges, partial sums and the best of all orders are all needed. If one of the three is missing, the space
 // hotspot (22 million configurations) has six times as many edges and takes eight times as long to build.
 #include <assert.h>
 #include <math.h>

@@ -12,7 +12,7 @@
 //
 // The deviation is robust: it is 1.4826 times the median of the absolute changes between successive logarithms, over
 // all GPUs. The change after which the judged GPU differed is excluded. (Median absolute deviation: Rousseeuw and
-// Croux, Alternatives to the Median Absolute Deviation, 1993). A value beyond three such deviations is an outlier by
+// Croux, Alternatives to the Median Absolute Deviation, 1993.) A value beyond three such deviations is an outlier by
 // Hampel's identifier (Davies and Gather, The Identification of Multiple Outliers, 1993).
 #pragma once
 

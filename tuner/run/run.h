@@ -92,9 +92,10 @@ void run_compile(struct run *, struct task *, size_t compiler);
 void run_take_compiler_answer(struct run *, size_t compiler, const json_t *answer);
 void run_take_compiler_loss(struct run *, const struct pool_event *);
 
-// trial_record.c: the trials and counters to store. Fills in the trial of a task, except for its id and its counters. A
-// trial with status ok but without a time becomes crashed. `answer` is the GPU worker's answer, or NULL. It points into
-// `memory`, and the function takes ownership of `memory`.
+// trial_record.c: the trials and counters to store.
+// Fills in the trial of a task, except for its id and its counters. A trial with status ok but without a time becomes
+// crashed. `answer` is the GPU worker's answer, or NULL. It points into `memory`, and the function takes ownership of
+// `memory`.
 void run_record_trial(const struct run *, struct finished_trial *, enum trial_status, const char *reason,
                       const struct trial_answer *answer, struct arena *memory);
 // Returns the counters in the answer for one trial (`answer` may be NULL), or NULL with *count 0 if there are none. The
@@ -116,8 +117,8 @@ void run_replay_known(struct run *, struct task *);
 // search.
 void run_replay_stored(struct run *);
 
-// run_documents.c: the documents of a run in the store, and the live file next to it. Takes the reference. If the
-// document cannot be stored, returns -1 and sets the run's failure.
+// run_documents.c: the documents of a run in the store, and the live file next to it.
+// Takes the reference. If the document cannot be stored, returns -1 and sets the run's failure.
 int run_put_document(struct run *, const char *kind, json_t *document);
 int run_put_origin(struct run *);           // device and job file
 json_t *run_document(struct run *);         // of kind "run", after the search; new reference

@@ -98,10 +98,10 @@ int search_knows_all(struct search *, struct error *);
 
 // starts.c.
 int search_collect_starts(struct search *, const struct tune_options *, bool shipped, struct error *);
-// priors.c. Makes the prior for this space from the results in a file. If the file is a store, only one environment's
-// results are used: the environment with this key or, if the key is NULL, the environment that was used last. Returns
-// NULL with a message that begins with the path if the file is damaged, its format is unknown, or nothing can be learnt
-// from it.
+// priors.c.
+// Makes the prior for this space from the results in a file. If the file is a store, only one environment's results are
+// used: the environment with this key or, if the key is NULL, the environment that was used last. Returns NULL with a
+// message that begins with the path if the file is damaged, its format is unknown, or nothing can be learnt from it.
 struct prior *prior_file_read(const char *path, const char *environment, const struct space *, struct error *);
 // Collects the priors of a search: from --prior and, unless `replay`, from the store's other environments and the
 // stores next to it. Call before search_begin.
