@@ -1,7 +1,7 @@
 // See gp.h.
 //
 // The factor is kept as the upper triangle U with U'U = K, row-major, so that inner loops run along a row and add a
-// multiple of it. They are either in gp_loops.h or simple enough for the compiler to vectorise.
+// multiple of it. The inner loops are either in gp_loops.h or simple enough for the compiler to vectorise.
 #include "search/model/gp.h"
 
 #include <assert.h>

@@ -1,18 +1,18 @@
 // Gaussian-process regression (Rasmussen and Williams 2006, algorithm 2.1) with zero mean and noise. Half of the kernel
 // is a Matérn 3/2 kernel over all dimensions, with one length scale each. The other half is the mean of rational
-// quadratic kernels (alpha 1) over single dimensions with the same scales, so that the effect of each parameter by
-// itself is learnt from few points (additive kernels: Duvenaud, Nickisch and Rasmussen 2011). Ordinal dimensions run
-// from 0 to 1; nominal ones are only compared for equality (a distance of 0 or 1). Times as a function of tuning
-// parameters are rough: a Matérn 3/2 kernel did clearly better than 5/2 and 1/2. The process is meant for a few
-// hundred points. With n points, a mean takes time proportional to n, adding a point or computing a variance n^2, and a
-// fitting step n^3.
+// quadratic kernels (alpha 1) over single dimensions with the same scales (additive kernels: Duvenaud, Nickisch and
+// Rasmussen 2011). With this half, few points are enough to learn the effect of each single parameter. Ordinal
+// dimensions run from 0 to 1; nominal ones are only compared for equality (a distance of 0 or 1). Times as a function
+// of tuning parameters are rough: a Matérn 3/2 kernel did clearly better than 5/2 and 1/2. The process is meant for a
+// few hundred points. With n points, computing a mean takes time proportional to n. Adding a point or computing a
+// variance takes time proportional to n^2, and a fitting step takes time proportional to n^3.
 #pragma once
 
 #include <stddef.h>
 
 struct gp;
 
-// Room for `max_points` points, each with `ordinal` coordinates followed by `nominal` ones.
+// Makes a process with room for `max_points` points, each with `ordinal` coordinates followed by `nominal` ones.
 struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points);
 void gp_free(struct gp *);
 
@@ -39,14 +39,14 @@ void gp_condition(struct gp *, const double *targets);
 void gp_add_fantasy(struct gp *);
 
 // A pool of candidates whose means and variances are needed repeatedly. The effect of a new point is computed once, so
-// that a query costs n per candidate. gp_pool_add adds `count` points (copied). gp_pool_moments writes all means and
-// variances; `mean` may be NULL, because gp_add_fantasy does not change the means.
+// that a query takes time proportional to n per candidate. gp_pool_add adds `count` points (copied). gp_pool_moments
+// writes all means and variances; `mean` may be NULL, because gp_add_fantasy does not change the means.
 void gp_pool_clear(struct gp *);
 void gp_pool_add(struct gp *, const float *points, size_t count);
 void gp_pool_moments(struct gp *, double *mean, double *variance);
 
-// The function's mean at `count` points; bound[i] is an upper bound on its variance there (the variance given only the
-// most closely related point).
+// Computes the function's means at `count` points. bound[i] gets an upper bound on the variance at point i, which is
+// the variance given only the point most closely related to it.
 void gp_means(const struct gp *, const float *points, size_t count, double *mean, double *bound);
 // The function's variance (without noise) at one point.
 double gp_variance(struct gp *, const float *point);

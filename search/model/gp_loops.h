@@ -16,8 +16,8 @@ struct gp_metric {
 
 // Points are stored dimension by dimension: coordinate m of point j is points[m * stride + j].
 //
-// The kernel between `point` and `count` points. `fall` (may be NULL) gets exp(-r) of the product part, where r is
-// sqrt(3) times the distance.
+// Computes the kernel between `point` and each of `count` points. `fall` (may be NULL) gets exp(-r) of the product
+// part, where r is sqrt(3) times the distance.
 void gp_relate(const struct gp_metric *, const float *point, const float *points, size_t stride, size_t count,
                double *kernel, double *fall);
 // Like gp_relate, in single precision, for GP_CHUNK points with a stride of GP_CHUNK.

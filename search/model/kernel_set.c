@@ -72,8 +72,8 @@ static void branch(struct set_search *s, uint64_t left)
     }
 }
 
-// A smallest set does not need a candidate if another candidate covers all of its problems, and either covers more or
-// comes first.
+// A smallest set does not need a candidate if another candidate covers all problems that this candidate covers, and
+// either covers more problems or comes first.
 static void drop_dominated(struct set_search *s)
 {
     uint64_t *kept = s->covers;

@@ -3,10 +3,10 @@
 // Given the times of candidates on problems, a candidate covers a problem if it takes at most (1 + regret) times the
 // problem's shortest time among all candidates. The result is a smallest set of candidates that together cover every
 // problem that is not held back. This is minimum set cover. It is solved exactly by branching on the problem that the
-// fewest candidates cover (Knuth 2000's choice of column); if that takes too long, the greedy cover of Chvatal 1979 is
-// used. The set is then improved by exchanging one member at a time, to lower the mean regret. Each problem gets its
-// fastest member. A problem that is held back does not influence the set: it gets the member that the header's selector
-// would choose (fn_selector.h).
+// fewest candidates cover (Knuth 2000's choice of column). If this takes too long, the greedy cover of Chvatal 1979 is
+// used. The set is then improved by exchanging one member at a time, to lower the mean regret. Each problem gets the
+// member that is fastest on it. A problem that is held back does not influence the set: it gets the member that the
+// header's selector would choose (fn_selector.h).
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ struct kernel_set {
     double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the shortest time, minus 1;
                                             // INFINITY if no chosen kernel supports it
     double best[KERNEL_SET_MAX_PROBLEMS];   // by problem: the shortest time, s
-    double worst, worst_holdout;            // the largest regret without held-back problems, and among them (NaN: none)
+    double worst, worst_holdout;            // largest regret: of problems not held back; of held-back ones (NaN: none)
     bool exact;                             // no smaller cover exists
 };
 
@@ -39,7 +39,7 @@ struct kernel_times {
 // Returns -1 if some problem has no time at all.
 int kernel_set_find(const struct kernel_times *, double regret, struct kernel_set *out);
 
-// Returns the index into `kernels` of the candidate that is expected to be the fastest on a problem, judging by their
-// times on the problems that are not held back. A candidate without a time on the problem does not support it. Returns
-// -1 if no candidate supports it.
+// Returns the index into `kernels` of the candidate that is expected to be the fastest on a problem, judged by the
+// candidates' times on the problems that are not held back. A candidate without a time on the problem does not support
+// it. Returns -1 if no candidate supports it.
 int kernel_set_select(const struct kernel_times *, const size_t *kernels, size_t count, size_t problem);

@@ -107,8 +107,8 @@ static double find_coverage(const struct prior *p, const struct prior_rows *rows
     return open ? (double)said / (double)open : 0;
 }
 
-// Grows trees on half of the rows and returns the correlation between their predictions and the other half, minus what
-// chance may explain (0.1 or two standard errors, whichever is larger).
+// Grows trees on half of the rows and returns the correlation between their predictions and the other half. Subtracts
+// the correlation that chance may explain (0.1 or two standard errors, whichever is larger).
 static double find_structure(const struct prior *p, const float *points, const double *targets, size_t count,
                              struct random *rng)
 {

@@ -6,7 +6,7 @@
 // they expect to be best. After that, a prior is constant, and many strategies may read it.
 //
 // Costs are slowdowns: e-folds above the recording's best time, compressed as the model compresses its targets
-// (slowdown_of). The ratio of a configuration to the best tends to be similar on other devices.
+// (slowdown_of). The ratio of a configuration's time to the best time tends to be similar on other devices.
 #pragma once
 
 #include <stdbool.h>
@@ -43,15 +43,15 @@ bool prior_best(const struct prior *, size_t rank, uint16_t *config);
 // configuration says little about good ones.
 double slowdown_of(double objective, double best);
 
-// How far priors are trusted, judged by the measurements. The model's mean is the weighted sum of their slowdowns; the
-// weights found here are between 0 and 1.
+// How far priors are trusted, judged by the measurements. The model's mean is the weighted sum of the priors'
+// slowdowns; the weights found here are between 0 and 1.
 //
-// The weights are averages over a few hypotheses, each weighted by how likely it makes the results (Bayesian model
-// averaging): that no prior is informative; that one of them is correct, with full or half weight; or that their mean
-// is correct. A result is modelled as the hypothesis's expectation plus a constant plus an error of unknown size
-// (Student's t). A misleading prior makes the errors larger than no prior would, and is dropped after some ten results.
-// While it is more likely than not that no prior is informative, all weights are 0. The initial probability that a
-// prior is informative follows from prior_informativeness.
+// The weights are averages over a few hypotheses (Bayesian model averaging). Each hypothesis is weighted by how likely
+// it makes the results. The first one is that no prior is informative. The others are that one prior, or the mean of
+// all priors, is correct with full or half weight. A result is modelled as the hypothesis's expectation plus a constant
+// plus an error of unknown size (Student's t). A misleading prior makes the errors larger than no prior would, and is
+// dropped after some ten results. While it is more likely than not that no prior is informative, all weights are 0. The
+// initial probability that a prior is informative follows from prior_informativeness.
 struct prior_weights {
     size_t count;
     const struct prior *const *priors; // borrowed

@@ -148,8 +148,8 @@ static void add_all_rows(struct surrogate *s)
 }
 
 // From a history that is too long, chooses the best rows and a sample of the others. Their order is random, because the
-// hyperparameters are fitted to the first ones. The best rows resemble each other. If the model were fitted only to
-// them, it would be far too sure about regions that it knows nothing about, and the search would not move.
+// hyperparameters are fitted to the first ones. The best rows resemble each other. A model fitted only to the best rows
+// would be far too sure about regions that it knows nothing about, and the search would not move.
 static void choose_rows(struct surrogate *s, struct random *rng)
 {
     size_t count = s->history->count;
@@ -251,9 +251,9 @@ void surrogate_weigh(struct surrogate *s)
     s->rows.count = 0;
 }
 
-// An awaited row counts with the result that the model expects from the measured rows (the kriging believer:
-// Ginsbourger, Le Riche and Carraro 2010), so that the next proposal goes elsewhere. If the best of these expected
-// results beats the best measured one, it is the incumbent to improve on.
+// An awaited row counts with the result that the model expects from the measured rows, so that the next proposal goes
+// elsewhere (the kriging believer: Ginsbourger, Le Riche and Carraro 2010). If the best of these expected results beats
+// the best measured one, it is the incumbent to improve on.
 static void expect_awaited(struct surrogate *s)
 {
     size_t *numbers = memory_new(s->rows.count, sizeof *numbers), count = 0;
@@ -274,7 +274,8 @@ static void expect_awaited(struct surrogate *s)
 }
 
 // Adds to the pool only the most promising of these configurations, judged by the means and bounds of gp_means, because
-// each costs time in all proposals that the pool serves. Their points come first in `points`. Returns their number.
+// each configuration costs time in all proposals that the pool serves. Their points come first in `points`. Returns
+// their number.
 static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float *points, size_t count)
 {
     size_t d = s->encoding.count, kept = smaller_of(count, KEPT);
@@ -298,8 +299,8 @@ static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float
     return kept;
 }
 
-// Adds the next part of a new pool: the whole pool if it serves only one proposal, otherwise one of the PARTS, so that
-// no proposal takes long.
+// Adds the next part of a new pool. A pool that serves only one proposal has one part; otherwise it has PARTS parts, so
+// that no proposal takes long.
 static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng)
 {
     uint64_t size = space_size(s->space);

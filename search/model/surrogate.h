@@ -4,8 +4,8 @@
 // The model is a Gaussian process over encoded configurations (encoding.h, gp.h). Targets are the logarithms of the
 // times, compressed above the best, because the exact cost of a bad configuration says little about good ones. A
 // failure counts as the worst time seen, and a proposal whose result is awaited counts with the model's expectation.
-// Candidates are ranked by the expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). With
-// priors, their expectation is the mean of the process, as far as they are trusted (prior.h).
+// Candidates are ranked by the expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). If
+// there are priors, the mean of the process is their expectation, weighted by how far they are trusted (prior.h).
 #pragma once
 
 #include "search/model/encoding.h"
@@ -76,8 +76,8 @@ void surrogate_release(struct surrogate *);
 // must have been measured. If many proposals are outstanding, the model waits for several results, because a single
 // result then changes little, and one update serves several proposals.
 void surrogate_learn(struct surrogate *, size_t reported, struct random *);
-// Whether a ranking may skip learning: results are learnt in large batches, the model knows all rows, and fewer than
-// two batches of results have arrived since it last learnt.
+// Returns whether a ranking may skip learning. It may do so if results are learnt in large batches, the model knows all
+// rows, and fewer than two batches of results have arrived since the model last learnt.
 bool surrogate_is_recent(const struct surrogate *, size_t reported);
 // Call this after the proposal of surrogate_propose has become the last row of the history, and is pending.
 void surrogate_await(struct surrogate *);

@@ -29,8 +29,8 @@ void draft_release(struct draft_level *level)
     *level = (struct draft_level){0};
 }
 
-// The diagram while it is built from the last level up, with a hash table of a level's finished states, keyed by their
-// edges.
+// The diagram while it is built from the last level up, with a hash table of one level's finished states. The key of a
+// state is its edges.
 struct build {
     struct draft_level all; // the finished states of all levels, and the edges of the next one
     struct hash_index index;
@@ -45,8 +45,8 @@ static bool same_edges(const void *build, size_t state)
            memcmp(d->child + first, d->child + from, count * sizeof *d->child) == 0;
 }
 
-// Makes a state from the edges after the last state, or drops them if an equal state exists. Returns the state, or
-// UINT32_MAX if there are no edges.
+// Makes a state from the edges after the last state. If an equal state exists, drops the edges. Returns the new or the
+// equal state, or UINT32_MAX if there are no edges.
 static uint32_t finish_state(struct build *b)
 {
     struct draft_level *d = &b->all;

@@ -28,7 +28,7 @@ void symbols_free(struct symbols *);
 // Returns the slot (>= 0), or -1 with a message if the name already exists or is not a C identifier (dots allowed).
 int symbols_add(struct symbols *, const char *name, enum expr_type type, struct error *);
 int symbols_find(const struct symbols *, const char *name); // slot, or -1
-// For names that only some expressions may use: a hidden name is unknown to expressions that are parsed while it is
+// Hides a name that only some expressions may use. The name is unknown to expressions that are parsed while it is
 // hidden. symbols_show makes it known again and returns its slot, or -1 if no such name is hidden. Expressions that are
 // already parsed keep their slots.
 void symbols_hide(struct symbols *, int slot);
@@ -36,7 +36,8 @@ int symbols_show(struct symbols *, const char *name);
 size_t symbols_count(const struct symbols *);
 const char *symbols_name(const struct symbols *, int slot); // lives as long as the table
 enum expr_type symbols_type(const struct symbols *, int slot);
-// The known name with the smallest edit distance to `name`; NULL if that exceeds a third of the length.
+// The known name with the smallest edit distance to `name`; NULL if this distance exceeds a third of the length of
+// `name`.
 const char *symbols_nearest(const struct symbols *, const char *name);
 int64_t symbols_intern(struct symbols *, const char *text);   // id of a string value
 const char *symbols_text(const struct symbols *, int64_t id); // its text, or NULL
@@ -75,6 +76,7 @@ const int *expr_slots(const struct expr *, size_t *count);
 // sides. Any subexpression whose names are all constant is folded. Returns a malloc'ed string, or NULL with a message.
 char *expr_to_c(const struct expr *, const char *prefix, const char *(*name)(void *user, int slot),
                 bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *);
-// Like expr_to_c, in Python. The text needs two functions: div, the quotient rounded towards 0, and rem, its remainder.
+// Like expr_to_c, but writes Python. The text calls two functions: div returns the quotient rounded towards 0, and rem
+// returns the remainder of this division.
 char *expr_to_python(const struct expr *, const char *(*name)(void *user, int slot),
                      bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *);

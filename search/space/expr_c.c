@@ -1,7 +1,7 @@
 // Expressions written as source in C or Python (expr_to_c and expr_to_python in expr.h).
 //
-// Every compound subexpression is written in parentheses, so that precedence never matters; constants are folded
-// first, so that a header shows `M / 128` and not `M / (2 * 64)`.
+// Every compound subexpression is written in parentheses, so that precedence never matters. Constants are folded first,
+// so that a header shows `M / 128` and not `M / (2 * 64)`.
 #include "search/space/expr.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static enum expr_failure fold(struct writer *w, int index, int64_t *value)
 
 static int write_node(struct writer *w, int index, bool outermost);
 
-// Writes the operands, with `between` after the first and `last` after the second. With `apart` they need no
+// Writes the operands, with `between` after the first and `last` after the second. With `apart`, the operands need no
 // parentheses.
 static int write_operands(struct writer *w, const struct expr_node *n, bool apart, const char *between,
                           const char *last)

@@ -85,8 +85,8 @@ const char *expr_failure_text(enum expr_failure);
 // An expression for a message: a long one is cut to the part around the column. malloc'ed.
 char *expr_excerpt(const char *text, size_t column);
 
-// The source from which an evaluation gets the values of names. This is `values`, indexed by slot, or, if that is NULL,
-// `constant`, which returns false for a name without a value. If both are NULL, no name has a value.
+// The values of the names in an evaluation. They come from `values`, indexed by slot. If `values` is NULL, they come
+// from `constant`, which returns false for a name without a value. If both are NULL, no name has a value.
 struct expr_scope {
     const int64_t *values;
     bool (*constant)(void *user, int slot, int64_t *value);

@@ -38,8 +38,8 @@ struct parameter {
 
 struct space;
 
-// The symbol table is shared with the job (constraints may read problem sizes and device limits, which the job sets as
-// constants below) and must outlive the space.
+// The symbol table is shared with the job, and must outlive the space. Constraints may read problem sizes and device
+// limits, which the job sets as constants (below).
 struct space *space_new(struct symbols *);
 void space_free(struct space *);
 
@@ -55,10 +55,10 @@ int space_add_derived(struct space *, const char *name, const char *text, struct
 // Adds a constraint: a configuration is valid if every constraint is non-zero. Returns its number, or -1.
 int space_add_constraint(struct space *, const char *text, struct error *);
 
-// Builds the index. Returns -1 with a message if a constraint cannot be evaluated, as in a division by zero (the
-// message names the constraint and the configuration), or if no configuration is valid (it names the constraint that
-// excludes all, or a minimal set of constraints that do so together). *bad_constraint (may be NULL) gets the number of
-// that constraint, or -1.
+// Builds the index. Returns -1 with a message in two cases. If a constraint cannot be evaluated, as in a division by
+// zero, the message names the constraint and the configuration. If no configuration is valid, the message names the
+// constraint that excludes all configurations, or a minimal set of constraints that together exclude all.
+// *bad_constraint (may be NULL) gets the number of that constraint, or -1.
 int space_build(struct space *, int *bad_constraint, struct error *);
 
 // Used in place of constraints and space_build, for a recorded space: exactly the `count` given configurations are
@@ -74,8 +74,8 @@ const char *space_constraint_text(const struct space *, size_t i);
 double space_raw_size(const struct space *); // product of the value counts
 uint64_t space_size(const struct space *);   // valid configurations (saturates at UINT64_MAX)
 // The number of raw configurations that the constraint removes by itself (a double, because raw sizes may exceed 2^64),
-// including those on which it cannot be evaluated. They are counted with a separate diagram; NaN if that would be too
-// large.
+// including those on which it cannot be evaluated. They are counted with a separate diagram. Returns NaN if this
+// diagram would be too large.
 double space_removed_by(const struct space *, size_t constraint);
 
 void space_get(const struct space *, uint64_t index, uint16_t *config); // index -> configuration

@@ -1,9 +1,10 @@
 // From constraints to the diagram of the valid configurations (diagram.c), level by level.
 //
-// A state holds what the undecided constraints need to know about the parameters fixed so far. These are not the
-// parameters' values, but the values of the largest known subexpressions. 8 by 2 and 4 by 4 threads are one state if
-// only their product matters later. A constraint removes a state on the level that decides it. The published space
-// `hotspot` (22.2 million raw configurations, 349,853 valid) takes a hundred thousand edges and ten milliseconds.
+// A state holds the information that the undecided constraints need about the parameters fixed so far. It does not
+// consist of the parameters' values, but of the values of the largest known subexpressions. For example, 8 by 2 and 4
+// by 4 threads are the same state if only their product matters later. A constraint removes a state on the level that
+// decides it. The published space `hotspot` (22.2 million raw configurations, 349,853 valid) takes a hundred thousand
+// edges and ten milliseconds.
 //
 // A failed evaluation (x % 0) is a separate value, because it matters only on configurations that no other constraint
 // removes.
@@ -69,7 +70,7 @@ static void order_operands(const struct graph *g, const struct graph_node *n, co
 }
 
 // Rewrites the graph for the order of levels: sums and products become chains that combine their operands in the order
-// in which they become known, so that once two of three factors are known, only their product is kept.
+// in which they become known. Once two of three factors are known, only the product of these two is kept.
 static void lower(struct plan *plan, const struct constraint_graph *cg, const int *level_of)
 {
     const struct graph *from = &cg->graph;
@@ -212,8 +213,8 @@ static bool is_fresh(const void *table, size_t state)
     return !width || memcmp(t->values + state * width, t->values + t->count * width, width * sizeof *t->values) == 0;
 }
 
-// The number of the state whose values are stored after the last state; it becomes a new state unless it is known
-// already.
+// The number of the state whose values are stored after the last state; these values become a new state unless a known
+// state has them.
 static uint32_t table_intern(struct state_table *t)
 {
     size_t width = (size_t)t->width;
@@ -282,8 +283,8 @@ static int find_failed(const struct plan *plan, const struct state_table *end, u
     return -1;
 }
 
-// Checks the constant roots, before the first level: false if one does not hold. *failed gets the number of a root that
-// cannot be evaluated.
+// Checks the constant roots, before the first level. Returns false if one of them does not hold. *failed gets the
+// number of a root that cannot be evaluated.
 static bool constant_roots_hold(const struct plan *plan, bool lenient, int *failed)
 {
     for (size_t r = 0; r < plan->root_count; r++) {

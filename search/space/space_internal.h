@@ -15,9 +15,9 @@
 //                 \ | / \ states with the same possible completions are merged
 //   ...            end
 //
-// Every state stores the number of paths from it to the end, and every edge the number of paths from its state that
-// take a smaller value. With these numbers, finding the number of a path (in lexicographic order), finding a path by
-// its number, and drawing one uniformly take time proportional to the depth.
+// Every state stores the number of paths from it to the end. Every edge stores the number of paths from its state that
+// take a smaller value. With these numbers, three operations take time proportional to the depth: finding the number of
+// a path (in lexicographic order), finding the path with a number, and drawing a path uniformly.
 struct diagram {
     int levels;
     uint32_t root; // state 0 is the end; there is no root if `size` is 0
@@ -87,10 +87,10 @@ struct space {
 
 // The constraints of a space as one graph of shared operations, the form in which space_build.c evaluates them.
 //
-// Equal subexpressions of all constraints are one node, derived names are expanded, constants are folded, sums
-// and products are flat lists of operands (so that they can be accumulated in any order in which parameters get their
-// values), and everything that is used as a truth value is 0 or 1. Each node has bounds on its value, from which it
-// follows that certain operations cannot fail.
+// Equal subexpressions of all constraints are one node, derived names are expanded, and constants are folded. Sums and
+// products are flat lists of operands, so that they can be accumulated in any order in which parameters get their
+// values. Everything that is used as a truth value is 0 or 1. Each node has bounds on its value, from which it follows
+// that certain operations cannot fail.
 
 // Marks among values; see EXPR_VALUE_MIN.
 #define MARK_UNKNOWN INT64_MIN      // not determined by the parameters that have a value so far
@@ -121,8 +121,8 @@ void graph_release(struct graph *);
 
 int graph_constant(struct graph *, int64_t value);
 int graph_parameter(struct graph *, int parameter, double low, double high);
-// A node for `op` on existing nodes: folded, simplified, shared. With `flat`, a sum of sums or a product of products
-// becomes a single list, provided that no order of evaluation can overflow.
+// Returns a node for `op` on existing nodes. It is folded and simplified, and equal nodes are shared. With `flat`, a
+// sum of sums or a product of products becomes a single list, provided that no order of evaluation can overflow.
 int graph_operation(struct graph *, enum expr_op op, const int *operands, int count, bool flat);
 // Marks the nodes that the roots depend on, because simplification leaves unused nodes behind.
 void graph_mark_live(struct graph *, const int *roots, size_t count);
@@ -139,13 +139,13 @@ struct constraint_graph {
 void constraint_graph_init(struct constraint_graph *, const struct space *, const int *constraints, size_t count);
 void constraint_graph_release(struct constraint_graph *);
 
-// Chooses the order of the parameters with more than one value for these roots; returns their number.
+// Orders the parameters that have more than one value, so that the roots' diagram is small. Returns their number.
 int space_order(const struct space *, const struct constraint_graph *, int *order);
 
 enum build_result { BUILD_FINE, BUILD_TOO_LARGE, BUILD_FAILED };
 
 // Builds the diagram of the constraints with these numbers (see constraint_graph_init). BUILD_FAILED: a constraint
-// cannot be evaluated on a configuration that no other constraint removes; *failed gets its number, and `config` that
-// configuration. With `lenient`, such a configuration is not valid instead.
+// cannot be evaluated on a configuration that no other constraint removes; *failed gets the number of this constraint,
+// and `config` gets the configuration. With `lenient`, such a configuration counts as invalid instead.
 enum build_result space_build_diagram(const struct space *, const int *constraints, size_t count, bool lenient,
                                       int *order, struct diagram *, int *failed, uint16_t *config);

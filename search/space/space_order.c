@@ -1,14 +1,14 @@
 // Chooses the order in which the parameters become the levels of the diagram.
 //
 // The width of the diagram below a set of fixed parameters is bounded by the number of different states that the
-// undecided constraints must distinguish. It is estimated from the graph, as the number of values of the subexpressions
-// that are known and still used, or the number of combinations of their parameters, whichever is smaller. Parameters
-// are chosen greedily by that width, from several starts and from the end. Then, if the diagram will be large enough to
-// be worth it, the best of all orders is computed (up to 16 parameters), or single parameters are moved as long as that
-// helps. A connected group of parameters is finished before the next one begins, so that independent groups are never
-// multiplied out.
+// undecided constraints must distinguish. This number is estimated from the graph. The estimate is the number of values
+// of the subexpressions that are known and still used, or the number of combinations of their parameters, whichever is
+// smaller. Parameters are chosen greedily by that width, from several starts and from the end. Then, if the diagram's
+// estimated size makes it worthwhile, the best of all orders is computed (for at most 16 parameters). Otherwise, single
+// parameters are moved as long as that helps. A connected group of parameters is finished before the next one begins,
+// so that independent groups are never multiplied out.
 //
-// Narrowed ranges, partial sums and the best of all orders are needed together: if any of them is missing, the space
+// Narrowed ranges, partial sums and the best of all orders are all needed. If one of the three is missing, the space
 // hotspot (22 million configurations) has six times as many edges and takes eight times as long to build.
 #include <assert.h>
 #include <math.h>
@@ -117,7 +117,8 @@ static void prepare(struct estimate *e, const struct constraint_graph *cg)
     }
 }
 
-// A sum or product with some known operands. It is a single number, the same for all sums with the same known operands.
+// A sum or product with some known operands. It is a single number, which is the same for all sums whose known operands
+// are the same.
 struct partial {
     uint64_t key;
     double log_values;

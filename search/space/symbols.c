@@ -35,7 +35,7 @@ void symbols_free(struct symbols *s)
     free(s);
 }
 
-// Whether the name consists of identifiers separated by single dots.
+// Returns whether the name consists of identifiers separated by single dots.
 static bool is_name(const char *name)
 {
     bool start = true;

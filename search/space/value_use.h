@@ -1,5 +1,5 @@
 // How the values of a space's parameters are used. Finds the winner's values at the end of their parameter's range,
-// beyond which there may be faster values, and the values that no candidate near the best has.
+// because there may be faster values beyond them. Also finds the values that no candidate near the best has.
 #pragma once
 
 #include "search/space/space.h"
@@ -7,7 +7,7 @@
 struct value_use {
     const struct space *space;
     double best;                        // objective, s
-    int64_t *tried, *near;              // by value: the candidates that have it, and how many of them are near the best
+    int64_t *tried, *near;              // by value: candidates that have the value; those of them near the best
     size_t first[SPACE_MAX_PARAMETERS]; // by parameter: index of its first value in these arrays
 };
 

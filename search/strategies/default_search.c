@@ -12,11 +12,11 @@
 
 enum {
     INITIAL = 8, // configurations measured before the model proposes
-    SPREAD = 30, // random configurations from which each of these is chosen: the one farthest from the others
+    SPREAD = 30, // random configurations drawn for each of these; the one that is farthest from the others is chosen
 };
 
-// From this many results on, priors are trusted if the probability that none of them is informative is below
-// `trusting`, and doubted if it is above `doubtful`.
+// From this many results on, priors are trusted if the probability that no prior is informative is below `trusting`.
+// They are doubted if this probability is above `doubtful`.
 enum { TRUST_LEAST = 4 };
 static const double trusting = 0.25, doubtful = 0.6;
 
@@ -114,9 +114,9 @@ static bool ask_far(struct strategy_state *s, uint16_t *config)
     return true;
 }
 
-// Proposals before the model takes over: configurations far from each other, alternating with the priors' best unless
-// the results contradict the priors. Returns false when the model is ready, which is earlier if the results confirm the
-// priors.
+// Makes the proposals before the model takes over. Configurations that are far from each other alternate with the
+// priors' best ones, unless the results contradict the priors. Returns false when the model is ready, which is earlier
+// if the results confirm the priors.
 static bool ask_first(struct strategy_state *s, uint16_t *config, bool *found)
 {
     struct default_search *d = s->own;

@@ -43,16 +43,16 @@ struct strategy_class {
     size_t state_size;                     // bytes of the strategy's own part of the state
     void (*init)(struct strategy_state *); // NULL: nothing to do
     // Writes the next configuration to evaluate, which is valid and has no row in the history. The instance then enters
-    // it there, unless the strategy has already done so. False: there is nothing to propose, for now (while proposals
-    // are outstanding) or for good (if none are outstanding).
+    // it there, unless the strategy has already done so. Returns false if there is nothing to propose: for now if
+    // proposals are outstanding, for good if none are.
     bool (*ask)(struct strategy_state *, uint16_t *config);
     // Receives the result in this row of the history. It may be for a configuration that was never proposed (from an
     // earlier run or another job), and it may correct an earlier one. NULL: the history is enough.
     void (*tell)(struct strategy_state *, size_t row);
     void (*release)(struct strategy_state *); // NULL: the strategy owns only `memory`
-    // NULL: the strategy cannot rank. Rates each of `count` configurations that wait to be measured: higher is better;
-    // below 0 a configuration is no longer worth measuring, compared with what could be proposed instead. The history
-    // forgets a proposal that will not be measured, and the strategy may propose it again.
+    // NULL: the strategy cannot rank. Rates each of `count` configurations that wait to be measured; higher is better.
+    // A configuration with a rating below 0 is no longer worth measuring, compared with the ones that could be proposed
+    // instead. The history forgets a proposal that will not be measured, and the strategy may propose it again.
     void (*rank)(struct strategy_state *, const uint16_t *const *configs, size_t count, double *acquisition);
 };
 
@@ -63,9 +63,9 @@ const struct strategy_class *strategy_choose(const char *name, struct error *);
 char *strategy_names(void); // "default, trees, ..."; malloc'ed
 
 // The instance owns the state and counts the outstanding proposals. It also remembers all configurations proposed or
-// reported and skips repeated proposals, so that no proposal is made twice, even if the strategy's own code repeats
-// one. With several criteria (a kernel for each of many shapes) it holds one state per criterion. The states propose in
-// turn, and each is told every result, judged by its own criterion.
+// reported and skips repeated proposals, so that no configuration is proposed twice, even if the strategy's own code
+// repeats one. With several criteria (a kernel for each of many shapes) it holds one state per criterion. The states
+// propose in turn, and each is told every result, judged by its own criterion.
 struct strategy *strategy_new(const struct strategy_class *, const struct space *, const struct strategy_options *);
 void strategy_free(struct strategy *);
 bool strategy_ask(struct strategy *, uint16_t *config);
@@ -84,6 +84,6 @@ bool strategy_seen(const struct strategy *, const uint16_t *config); // proposed
 // Picks `changes` random parameters among those with more than one value, gives each a different random value, and
 // repairs the result.
 void kit_perturb(struct strategy_state *, uint16_t *config, int changes);
-// If `config` has a row, replaces it with a configuration without one: near it if possible, otherwise any. Returns
-// false if none is left.
+// If `config` has a row, replaces it with a configuration that has no row: one near `config` if possible, otherwise
+// any. Returns false if none is left.
 bool kit_make_new(struct strategy_state *, uint16_t *config);

@@ -1,7 +1,7 @@
 // A tree classifier that separates the best tenth from the rest. The extra-trees are grown on all results, with
-// failures counted among the rest, and are regrown every few results. Among neighbours of the best configurations,
-// crossovers between them, and random configurations, the one most likely to belong to the best tenth is proposed. This
-// is the strongest published kind of strategy, kept as the yardstick for `default`.
+// failures counted among the rest, and are regrown every few results. Candidates are neighbours of the best
+// configurations, crossovers between the best, and random configurations. The candidate that is most likely to belong
+// to the best tenth is proposed. This is the strongest published kind of strategy, kept as the yardstick for `default`.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,11 +5,12 @@
 #include "tuner/base/colour.h"
 #include "tuner/setup/work_bounds.h"
 
-enum { FINAL_GRACE = 60 }; // s from a trial's own deadline to that of a progress message; one precedes every entry
+enum { FINAL_GRACE = 60 }; // s beyond a trial's time limit until the next progress message; one precedes every entry
 enum { FINAL_SPARES = 2 }; // candidates per place
 // Candidates that could still be the fastest take part. Their time in the search exceeds the best time by at most this
-// share of the margin that `race` allows (3% of the time by default), and by at most GRAPH_SPREAD more for short
-// kernels. At least three take part, if there are that many. Where energy decides, as many take part as the job allows.
+// share of the margin that `race` allows, which is 3% of the best time by default. For short kernels, GRAPH_SPREAD is
+// added to this. At least three candidates take part, if there are that many. Where energy decides, as many take part
+// as the job allows.
 static const double near_share = 0.3;
 enum { FINAL_FEWEST = 3 };
 
@@ -316,7 +317,7 @@ static void put(struct final_run *f, const char *kind, const struct final_entrie
     final_put(f, kind, &document);
 }
 
-// Excludes from the next final a baseline that has crashed this one. Returns whether there is a baseline with that
+// Excludes from the next final a baseline that has crashed this final. Returns whether there is a baseline with that
 // name.
 static bool drop_baseline(struct final_run *f, const struct answer_head *head)
 {

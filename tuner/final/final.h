@@ -53,7 +53,7 @@ struct final_run {
     size_t places;   // how many candidates take part; 0: not known yet
     double until;    // clock_now() time at which rounds beyond the planned ones end
     bool unchecked;  // there was no time for some check
-    int64_t current; // the finalist that is the current kernel; 0: it has an entry of its own, if any
+    int64_t current; // the finalist that is the current kernel; 0: none, so that kernel's entry, if any, is its own
     bool *dropped;   // for each baseline of the job: whether it has crashed a final; NULL: none has
     int ended;       // how often its worker was killed from outside
     struct {         // the candidate that crashed the final's worker, or that compute-sanitizer refused; 0: none
@@ -79,7 +79,7 @@ struct final_run {
         bool sought;
         size_t condemned; // number of the final's winners that it refused
     } sanitizing;
-    int deaths; // deaths of the worker in finals that no candidate caused
+    int deaths; // deaths of the worker in finals for which no candidate was to blame
 };
 
 void final_close(struct final_run *);
@@ -93,8 +93,8 @@ enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED };
 enum final_outcome final_finish(struct final_run *);
 // For an interrupted final: stores the rounds so far, and reports which candidate is ahead.
 void final_interrupted(struct final_run *);
-// Gives the clock its estimates before a search. Its deadline must be set. `start`: s until a GPU worker has greeted;
-// `worker`: s from then until it knows the job.
+// Gives the clock its estimates before a search. The clock's deadline must already be set. `start`: s until a GPU
+// worker has greeted; `worker`: s from then until it knows the job.
 void final_expect(struct final_run *, double start, double worker);
 struct final_size final_size(const struct final_run *); // the planned size of the job's final
 
@@ -121,8 +121,8 @@ struct task *final_find(const struct final_run *, int64_t trial); // NULL: it is
 void final_drop(struct final_run *);
 void final_condemn(struct final_run *, int64_t trial, enum trial_status, const char *reason); // sets a verdict
 // final_builds.c: the race of the winner's builds, after a decided final. builds_begin returns whether the race can
-// begin; the race's tasks are then finalists. builds_compiled takes a compiler's answer. builds_failed calls the race
-// off. builds_finish returns FINAL_AGAIN if NVRTC's build of a winner has failed; another final must then decide.
+// begin; the race's tasks are then finalists. builds_compiled takes a compiler's answer. builds_failed cancels the
+// race. builds_finish returns FINAL_AGAIN if NVRTC's build of a winner has failed, so that another final must decide.
 bool builds_begin(struct final_run *);
 void builds_hurry(struct final_run *); // gives up on compilers for which there is no time
 void builds_compiled(struct final_run *, const json_t *answer);
@@ -145,8 +145,8 @@ void final_refuse_errors(struct final_run *);
 // true if another part follows (it has then been prepared), or false if the answer now combines all parts.
 bool final_continues(struct final_run *);
 void final_reset(struct final_run *); // before another final
-// Sets the time limits of a request, which are the last members to fill in. If time is short, makes the first part of
-// the final smaller.
+// Sets the time limits of a request, whose other members must already be filled in. If time is short, makes the first
+// part of the final smaller.
 void final_limit(struct final_run *, struct final_request *);
 void final_move(struct final_run *);   // its GPU was lost with its node
 void final_resume(struct final_run *); // its worker was killed from outside; another one continues
@@ -160,9 +160,10 @@ void final_energy_tell(const struct final_run *, const struct final_entries *, c
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with the data needed to launch
 // them. Call after the final's document is stored and before its tasks are dropped.
 void final_keep_binaries(struct final_run *, const struct final_entries *);
-// final_entries.c: the current kernel, which is a baseline. final_has_current returns whether it is one of the final's
-// candidates, so that it needs no entry of its own. It considers only candidates that are sure to be verified, the
-// first `places` of the request. final_add_current then adds its entry, for which there must be room.
+// final_entries.c: the current kernel, which is a baseline. final_has_current returns whether the current kernel is one
+// of the final's candidates and is therefore not measured as a baseline. It considers only the first `places`
+// candidates of the request, which are sure to be verified. If the kernel is one of them, final_add_current adds its
+// second entry, for which there must be room.
 bool final_has_current(struct final_run *, const struct final_request *);
 void final_add_current(struct final_run *, struct final_entries *);
 // final_each.c: the steps that differ for objective "each". final_decide_each decides from the entries; returns false

@@ -27,7 +27,7 @@ void builds_ahead(struct final_run *f, int64_t trial)
     f->builds.ahead_of = trial;
     autojson json_t *request = job_setup_compile(f->with.setup, pool, t->config, t->text, true);
     json_write_line(f->builds.ahead.to, request, NULL);
-    child_close(&f->builds.ahead.to); // it ends when it has answered
+    child_close(&f->builds.ahead.to); // the compiler ends when it has answered
 }
 
 // Waits for the build that was begun. If no time is left or the user interrupts, kills it; nvcc's files then stay

@@ -2,9 +2,9 @@
 // nvcc's build of the winner. Estimates come from the measurements so far. Pure: the time is passed in.
 //
 // At least half of a search's time stays with the search, or a quarter if the smallest final needs the rest. The other
-// half is for the final as planned, then the sanitizer, then nvcc's build, then the energy of the winner and the
-// baselines, as far as they fit. If time runs out, the final has fewer processes, then fewer rounds, then fewer
-// candidates. It always has at least one process, FINAL_LEAST rounds and two candidates, if there are that many.
+// half is for these, in this order and as far as they fit: the final as planned, the sanitizer, nvcc's build, and the
+// energy of the winner and the baselines. If time runs out, the final has fewer processes, then fewer rounds, then
+// fewer candidates. It always has at least one process, FINAL_LEAST rounds and two candidates, if there are that many.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -30,7 +30,8 @@ struct final_size {
 double final_clock_left(const struct final_clock *, double now); // until the deadline
 void final_clock_trial(struct final_clock *, double seconds);    // records a valid trial
 
-// Times of a final: its part for energy, if energy decides; the whole final as planned; the shortest possible final.
+// These return times of a final: of its part for energy if energy decides, of the whole final as planned, and of the
+// shortest possible final.
 double final_clock_energy(const struct final_clock *, const struct final_size *);
 double final_clock_planned(const struct final_clock *, const struct final_size *);
 double final_clock_least(const struct final_clock *, const struct final_size *);

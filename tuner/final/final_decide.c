@@ -101,7 +101,7 @@ void final_examine(struct contender *entries, size_t count, struct error *warnin
         n += isfinite(shares[n]);
     }
     double share = stats_median(shares, n);
-    if (most > held_up_alone) share = most; // it may be the only one whose launches coincide with another process's
+    if (most > held_up_alone) share = most; // this entry may be the only one that another program disturbs
     if (share > held_up_most)
         error_set(warning,
                   "something else seems to use the device: in %.0f%% of the rounds launches took over %.0f%% longer "
@@ -109,8 +109,8 @@ void final_examine(struct contender *entries, size_t count, struct error *warnin
                   100 * share, 100 * (disturbed - 1));
 }
 
-// The ratios of two entries in the rounds that both have. `of` gets these rounds' processes. Returns the number of
-// ratios.
+// The ratios of two entries in the rounds that both have. `of` gets the processes of these rounds. Returns the number
+// of ratios.
 static size_t ratios_of(const struct contender *e, const struct contender *to, double *ratios, unsigned char *of)
 {
     size_t n = 0, rounds = e->rounds < to->rounds ? e->rounds : to->rounds;
@@ -128,8 +128,8 @@ static bool are_apart(const struct interval *slower, const struct interval *fast
     return slower->value > least * faster->value && slower->low > faster->high;
 }
 
-// Whether two processes give different ratios: either clearly different ones, or slightly different ones at a higher
-// confidence, since many pairs are compared.
+// Whether two processes give different ratios: either clearly different ratios, or slightly different ratios at a
+// higher confidence, since many pairs are compared.
 static bool processes_disagree(const double *ratios, const unsigned char *of, size_t n)
 {
     struct interval usual[FINAL_PROCESSES_MAX], wide[FINAL_PROCESSES_MAX];

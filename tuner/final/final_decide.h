@@ -2,17 +2,18 @@
 //
 // Rounds are taken in several processes of the GPU worker, since some kernels run at one of two speeds and keep it for
 // the whole process. A time is the median over processes of each process's median, and a ratio is computed in the same
-// way from the rounds' paired ratios. A round in which either of the two has no time is left out.
+// way from the rounds' paired ratios. A round in which either of the two entries has no time is left out.
 //
-// Bounds of a ratio are order statistics of the rounds' ratios (stats_median_bounds), which assume nothing about their
-// distribution. If two processes disagree on a ratio, rounds are not exchangeable between them, and bounds come from
-// drawing processes first, then rounds (stats_clustered_median).
+// Bounds of a ratio are order statistics of the rounds' ratios (stats_median_bounds), which assume nothing about the
+// ratios' distribution. If two processes disagree on a ratio, rounds are not exchangeable between them, and bounds come
+// from drawing processes first, then rounds (stats_clustered_median).
 //
 // The rounds are looked at repeatedly, and losers leave. Each look could give a wrong decision, so the error
-// probability of 2% is divided among the looks. The k-th look gets 1/(k (k+1)) of the total, so that the looks never
-// exceed it, however many there are (alpha spending, Lan and DeMets, Biometrika 70, 1983, with the union bound instead
-// of the looks' joint distribution). Within a look, its part is divided equally among all pairs of candidates
-// (Bonferroni's correction). Only one of the two directions of a pair can be wrong, so the bounds are one-sided.
+// probability of 2% is divided among the looks. The k-th look gets 1/(k (k+1)) of the total, so that any number of
+// looks together stays below the total. This is alpha spending (Lan and DeMets, Biometrika 70, 1983), with the union
+// bound instead of the looks' joint distribution. Within a look, its part is divided equally among all pairs of
+// candidates (Bonferroni's correction). Only one of the two directions of a pair can be wrong, so the bounds are
+// one-sided.
 //
 // The lowest time wins, unless other candidates equal it. A candidate equals another if the interval of their ratio
 // includes 1 and is narrower than 0.2%. Among equals, the one that uses the smallest share of an SM wins, then the one
@@ -51,23 +52,24 @@ struct final_verdict {
     struct error warning; // something else seems to use the device; empty: no sign of it
 };
 
-// Computes medians, and finds entries whose time depends on the process. For these, after dividing out changes common
-// to all entries (in the clock, for example), the medians of two processes are more than 2% apart and their 95%
-// intervals do not overlap. Sets a warning if launches of most entries, or nearly half of one entry's launches, took
-// over 20% longer than in other rounds.
+// Computes medians, and finds entries whose time depends on the process. For such an entry, the medians of two
+// processes are more than 2% apart and their 95% intervals do not overlap, even after changes common to all entries (in
+// the clock, for example) are divided out. Sets a warning if launches of most entries, or nearly half of one entry's
+// launches, took over 20% longer than in other rounds.
 void final_examine(struct contender *, size_t count, struct error *warning);
 
 // Calls final_examine. `look`: the number of looks at these rounds, including this one.
 void final_decide(struct contender *, size_t count, int look, struct final_verdict *);
 
 // Bases the verdict on energy or, with `product`, on energy times the median time; the lowest wins. Another candidate
-// is tied if the two intervals allow its energy to be lower, but by at most 1%. FINAL_FASTEST then means that no other
-// candidate's energy could be lower. Returns false, with nothing changed, if no candidate's energy is known.
+// is tied if its interval and the winner's allow its energy to be lower, but by at most 1%. FINAL_FASTEST then means
+// that no other candidate's energy could be lower. Returns false, with nothing changed, if no candidate's energy is
+// known.
 bool final_decide_energy(struct contender *, size_t count, bool product, struct final_verdict *);
 
-// A look at the rounds so far. Marks candidates that are certainly slower than another as `slower`. In the first of
-// several processes, marks only candidates that are slower by more than processes are known to differ, because another
-// process could make any other candidate the fastest. `agree`: the processes are known to agree, so that they are not
+// Looks at the rounds so far. Marks as `slower` the candidates that are certainly slower than another one. In the first
+// of several processes, a candidate must be slower by more than processes are known to differ, because any other
+// candidate could be the fastest in another process. `agree`: the processes are known to agree, so that they are not
 // compared again.
 struct final_look {
     bool decided;   // every other candidate is slower than the fastest one, or they are within 1% of each other

@@ -1,6 +1,6 @@
 // The final of a job with objective "each". There are several winners: the fewest kernels that stay within the job's
 // regret on every problem (search/model/kernel_set.h). The final measures the kernels that the search's times would
-// choose and the fastest one for each problem, and then chooses among them by its own times.
+// choose, and the fastest kernel for each problem. It then chooses among these kernels by its own times.
 #include "tuner/final/final.h"
 #include "tuner/setup/wave_model.h"
 

@@ -1,4 +1,4 @@
-// The parts of a final's rounds. They are shared by several processes of one GPU's worker, one after another, because
+// The parts of a final's rounds. Several processes of one GPU's worker take these parts, one after another, because
 // some kernels run at one of two speeds and keep it for the whole process (final_rounds.h). The first part finds out
 // which candidates pass, and later parts race only these. Each new process verifies them again, and a candidate that
 // fails there is excluded as well. The answers are combined into one that has all rounds and, for each round, the
@@ -10,8 +10,8 @@
 #include "tuner/base/protocol.h"
 #include "tuner/final/final.h"
 
-// Without a limit on the command's time, rounds beyond the planned ones end this long after the final began. One limit
-// is in s, the other a share of the command's time until then; the longer one applies.
+// Without a limit on the command's time, rounds beyond the planned ones end this long after the final began.
+// `extra_time` is in s, and `extra_share` is a share of the command's time until then; the longer of the two applies.
 static const double extra_time = 5, extra_share = 0.002;
 static const double least_part = 0.1; // s; a shorter part would not change much
 enum { FINAL_EXPECTED = 5 };          // expected candidates while the search runs

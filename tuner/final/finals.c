@@ -168,8 +168,8 @@ static int64_t chosen_trial(const struct final *final, size_t problem)
     return final->kernel_count ? final->kernels[final->dispatch[problem]] : final->winner;
 }
 
-// Computes the ratios of one entry to the chosen entries: for each problem, and for all problems together. The latter
-// uses the geometric mean over the problems of each round.
+// Computes the ratios of one entry to the chosen entries: for each problem, and for all problems together. The ratio
+// for all problems uses the geometric mean over the problems in each round.
 static void compare(struct final_entry *entry, const struct final_entry_answer *theirs, const struct final *final)
 {
     autofree double *logs = NULL, *ones = NULL;

@@ -26,8 +26,9 @@ struct final_selector {
 struct final_decision {
     int64_t rounds, winner; // a trial
     const int64_t *ties;    // trials that are tied with the winner
-    // With objective each: the chosen trials; for each problem, the index of its trial and how much slower that trial
-    // is than the fastest one; and for each kernel, the facts that select it.
+    // With objective each, `kernels` are the chosen trials. For each problem, `dispatch` has the index of its trial in
+    // `kernels`, and `regret` how much slower this trial is than the fastest one. `selector` has the facts that select
+    // each kernel.
     const int64_t *kernels, *dispatch;
     const double *regret;
     const struct final_selector *selector;
@@ -118,14 +119,14 @@ const struct final_entry *final_winner(const struct final *); // never NULL afte
 const struct final_entry *final_choice(const struct final *, size_t problem);
 // The facts that select a kernel; NULL: unknown.
 const struct final_selector *final_selector(const struct final *, size_t kernel);
-// The median of the rounds that have a time, with its interval. *used becomes their number. `process` is the process of
-// each round; NULL: one process ran all.
+// Returns the median of the rounds that have a time, with its interval. *used gets the number of these rounds.
+// `process` is the process of each round; NULL: one process ran all.
 struct interval final_median(const struct final_times *, const unsigned char *process, uint64_t seed, size_t *used);
 // The baseline with the smallest ratio to the entry chosen for a problem; NULL if no baseline has a ratio.
 const struct final_entry *final_fastest_baseline(const struct final *, size_t problem);
 
-// Ratios of errors: those of the entry chosen for a problem, divided by those of a baseline. A ratio is 1 if both
-// errors are 0, and NaN if one is unknown.
+// The errors of the entry chosen for a problem, divided by the errors of a baseline. A ratio is 1 if both errors are 0,
+// and NaN if one is unknown.
 struct final_error_ratios {
     double max, rms; // of the largest errors, and of the root mean squares
 };
@@ -140,7 +141,7 @@ const char *show_interval(const struct interval *, char *out, size_t size);
 // "1.153 J at 690 W and 1755 MHz", with the subtracted share and the power limit, or why it was not measured.
 const char *show_energy(const struct energy_figures *, char *out, size_t size);
 // "1204 launches judged; a fault rarer than 3/1204 is not excluded": by the rule of three, with 95% confidence. "" if
-// they were not counted.
+// the launches were not counted.
 const char *show_remaining_risk(int64_t launches_judged, char *out, size_t size);
 // "2026-11-21 02:10", local time.
 const char *show_moment(double when, char *out, size_t size);

@@ -1,5 +1,5 @@
-// The gate for continuous integration: on every tuned problem of a final, including those held back, the winner must be
-// faster than the fastest baseline by at least the factor `least`. The lower bound of the ratio's interval decides.
+// The gate for continuous integration. On every tuned problem of a final, including held-back problems, the winner must
+// be faster than the fastest baseline by at least the factor `least`. The lower bound of the ratio's interval decides.
 #pragma once
 
 #include "tuner/final/finals.h"

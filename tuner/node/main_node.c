@@ -24,8 +24,8 @@ enum {
     TOLD_FROM = 1 << 20,     // bytes; larger files are reported at the start, so that they are not sent again
     LONGEST_SLEEP = 1000,    // ms
 };
-// The most bytes that all reported files together may have. A file is read before it is reported, since its content
-// must be correct.
+// The largest total size of all reported files. Each file is read before it is reported, since its content must be
+// correct.
 static const int64_t REPORTED_MOST = (int64_t)4 << 30;
 static const double poll_every = 1; // s between polls for workers that are stopped
 

@@ -12,7 +12,7 @@ enum {
 // The name of a file with this content, relative to the cache: "files/ab/ab12...cubin". The extension is taken from
 // `path`. malloc'ed.
 char *node_file_name(const char *path, const char hash[HASH_TEXT_SIZE]);
-// The hash and the size of a regular file. Returns -1 with a message on failure.
+// Finds the hash and the size of a regular file. Returns -1 with a message on failure.
 int node_file_hash(const char *path, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *);
 // The hash and the size of an open file, whose position does not change.
 int node_file_hash_open(int fd, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *);

@@ -58,8 +58,8 @@ struct frame_writer {
 
 void frame_put(struct frame_writer *, enum frame_type, uint32_t channel, const void *data, size_t size);
 void frame_put_first(struct frame_writer *, enum frame_type); // before all waiting frames
-// Queues the bytes of a file as FRAME_DATA: either copied, or read from a descriptor when their turn comes. Takes the
-// descriptor.
+// Both queue the bytes of a file as FRAME_DATA. frame_put_data copies the bytes. frame_put_descriptor takes the
+// descriptor, and reads the bytes when their turn comes.
 void frame_put_data(struct frame_writer *, const void *data, size_t size);
 void frame_put_descriptor(struct frame_writer *, int fd, size_t size);
 bool frame_pending(const struct frame_writer *);

@@ -83,8 +83,8 @@ static void pop(struct station *s)
     s->until[i] = last;
 }
 
-// Gives work to idle workers. Their first candidates count as partly done, so that they do not all end at the same
-// time.
+// Gives work to idle workers. The first candidates of the workers count as partly done, so that not all of them end at
+// the same time.
 static void give(struct station *s, double now)
 {
     for (; s->busy < s->workers && s->waiting; s->waiting--) {
@@ -100,8 +100,8 @@ static double first_done(const struct station *s)
     return s->busy ? s->until[0] : INFINITY;
 }
 
-// The number of candidates that go through the simulated network. Each worker gets several of them, and each time is
-// used several times. The first half of the candidates fills the network.
+// The number of candidates that go through the simulated network. Each worker gets several of these candidates, and
+// each recorded time is used more than once. The first half of the candidates fills the network.
 static size_t path_of(const struct look_ahead *a)
 {
     return 4 * (a->gpus > LOOK_AHEAD_RECENT ? a->gpus : LOOK_AHEAD_RECENT);
@@ -189,7 +189,7 @@ void look_ahead_freed(struct look_ahead *a, double now)
     if (a->freed_count < LOOK_AHEAD_FREED) a->freed[(a->first_freed + a->freed_count++) % LOOK_AHEAD_FREED] = now;
 }
 
-// With many GPUs, only one of several times is kept, so that the kept times span more than one turn of the driver.
+// With many GPUs, only some of the times are kept, so that the kept times span more than one turn of the driver.
 void look_ahead_proposed(struct look_ahead *a, double now)
 {
     if (!a->freed_count) return;

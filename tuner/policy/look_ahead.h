@@ -2,13 +2,13 @@
 // more, because early proposals are based on old results.
 //
 // A run is a closed network with a fixed number of candidates. Each is compiled, measured, and replaced by a new one
-// once the driver has processed its result. The smallest number is chosen that lets the network complete almost as many
-// candidates per second as the largest possible number would. It is found by simulating the network with the times of
-// the last candidates, in their original order. The simulation therefore accounts for differences between candidates
-// and for candidates that never reach a GPU. It also includes the time from a result to the proposal that replaces it,
-// while the driver learns and does other work. Each time is limited to ten times the median, or to the second longest
-// time if that is more. So a single candidate that hangs does not decide the number, but a few candidates that must be
-// compiled do, even if many others come from the cache.
+// once the driver has processed its result. The chosen number is the smallest one with which the network completes
+// almost as many candidates per second as with the largest possible number. It is found by simulating the network with
+// the times of the last candidates, in their original order. The simulation therefore accounts for differences between
+// candidates and for candidates that never reach a GPU. It also includes the time from a result to the proposal that
+// replaces it, while the driver learns and does other work. Each time is limited to ten times the median, or to the
+// second longest time if that is more. So a single candidate that hangs does not decide the number. A few candidates
+// that must be compiled do decide it, even if many others come from the cache.
 #pragma once
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // Decides what a run does next: which compiler gets which proposal, how many proposals are made ahead, which GPU
-// measures which candidate, when a batch is counted, when the search ends and the final begins. It performs no I/O. The
-// clock and the events are passed in, and the decisions are carried out elsewhere (by tune.c on real workers, by a test
-// or a simulation in simulated time), so replaying the same events gives the same decisions.
+// measures which candidate, when a batch is counted, and when the search ends and the final begins. It performs no I/O.
+// The clock and the events are passed in, so replaying the same events gives the same decisions. The decisions are
+// carried out elsewhere: by tune.c on real workers, or by a test or a simulation in simulated time.
 //
 //     policy_begin(p, now)
 //     loop:
@@ -14,8 +14,8 @@
 //
 // From the times so far, look_ahead.h computes how far proposals run ahead of the GPUs. If the kernel is slow, the
 // strategy (if it can) ranks the waiting candidates whenever a GPU becomes free. The most promising candidate is then
-// measured first. Hopeless candidates are forgotten as long as another one waits, but at most a quarter as many as are
-// measured.
+// measured first. Hopeless candidates are forgotten as long as another candidate waits. At most one candidate is
+// forgotten for every four that are measured.
 //
 // The policy manages every task from policy_add until policy_remove; the caller owns the task's memory. A request goes
 // to one GPU. Its worker answers requests in order, and holds a few of them so that it never waits. If a worker is
@@ -41,8 +41,8 @@ enum {
     POLICY_LOCKSTEP_WINDOW = 8,
     POLICY_CHECK_SECONDS = 60,
     POLICY_CHECK_SHARE = 50, // a check takes at most 1/50 of a GPU's time
-    POLICY_CHECK_LATE = 20,  // at the search's end, a check is due after this many times the last one's duration
-    POLICY_NODES_LOST = 3,   // nodes that may be lost while they measure a candidate, before it is suspected
+    POLICY_CHECK_LATE = 20,  // at the search's end, a check is due after this many times the last check's duration
+    POLICY_NODES_LOST = 3,   // nodes that may be lost while they measure a candidate, before the candidate is suspected
 };
 
 struct policy_settings {
@@ -165,13 +165,13 @@ struct policy_request policy_gpu_answered(struct policy *, size_t gpu);
 // counting several tasks, which are then counted again one by one.
 struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announced);
 
-// A GPU is lost with its node. Returns whether its candidate may be retried. It may not if too many nodes have been
-// lost while they measured it. Call this before policy_gpu_lost.
+// A GPU is lost with its node. Returns whether its candidate may be retried. The answer is false if too many nodes have
+// been lost while they measured the candidate. Call this before policy_gpu_lost.
 bool policy_lost_with_node(struct policy *, size_t gpu);
 
-// The worker of a task was ended from outside. The task may not be at fault, so it waits for a worker again. It gets
-// one retry if it was running (`begun`), and ENDED_MOST retries if a compiler had it or it had not begun. Returns false
-// if these retries are used up. If the worker was a compiler, it is idle again.
+// The worker of a task was ended from outside. The task may not be at fault, so it waits for a worker again. A task
+// that was running on a GPU (`begun`) gets one retry. A task that had not begun, or that a compiler had, gets
+// ENDED_MOST retries. Returns false if these retries are used up. If the worker was a compiler, it is idle again.
 bool policy_try_again(struct policy *, struct queued_task *, bool begun);
 
 // A compiler was lost with its node: its task waits again, without a limit on the number of retries.

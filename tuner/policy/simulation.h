@@ -46,8 +46,8 @@ bool simulation_decide(struct simulation *);
 // Advances to the next event. Returns false if there will be none.
 bool simulation_step(struct simulation *);
 
-// Events that the caller triggers now: a GPU answers the head of its queue; a GPU's worker is lost (it is not ready
-// again before policy_gpu_ready); a compiler is done.
+// These trigger an event now: a GPU answers the head of its queue, a GPU's worker is lost, or a compiler is done. A
+// lost worker is not ready again before policy_gpu_ready.
 void simulation_gpu_answers(struct simulation *, size_t gpu);
 void simulation_gpu_lost(struct simulation *, size_t gpu, bool announced);
 void simulation_compiler_answers(struct simulation *, size_t compiler);

@@ -33,7 +33,7 @@ struct queued_task {
     enum task_purpose purpose;
     enum task_known known;
     bool alone;    // to be counted by itself, because it may have killed a worker
-    bool again;    // its GPU worker was ended from outside during the task; its retry is used up
+    bool again;    // its GPU worker was ended from outside while the task ran; this used up its retry
     int ended;     // how often its worker was ended from outside in other cases
     bool retry;    // it crashed in the search, and is measured again although the search has ended
     int lost;      // nodes that were lost while it was on one of their GPUs

@@ -1,5 +1,6 @@
 // How several jobs share one budget of time. Half of the budget goes to all jobs in equal parts, one after another. The
-// rest is divided into slices of half that length. Each goes to the job whose last slice gained most per second.
+// rest is divided into slices that are half as long as these parts. Each slice goes to the job whose last slice gained
+// most per second.
 #pragma once
 
 #include <stddef.h>

@@ -59,7 +59,8 @@ static int check_reported(const struct named_things *request, const struct named
     return 0;
 }
 
-// Checks that an answer names only trials of the request. Returns -1 if not, or if their numbers cannot be read.
+// Checks that an answer names only trials of the request. Returns -1 if the answer names another trial, or if the
+// trials' numbers cannot be read.
 static int check_names(const struct named_things *request, const json_t *answer, struct named_things *reported,
                        struct arena *memory, struct error *why)
 {
@@ -74,7 +75,7 @@ static int check_names(const struct named_things *request, const json_t *answer,
                : 0;
 }
 
-// The answer must have every entry that was requested.
+// Checks that the answer has every entry that was requested.
 static int check_compiled(const json_t *request, const void *record, struct arena *memory, struct error *why)
 {
     const struct compile_answer *answer = record;

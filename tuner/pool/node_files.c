@@ -115,7 +115,8 @@ static char *send_tree(struct node_link *l, const struct compile_request *c)
     for (size_t i = 0; i < s.file_count; i++)
         if (*s.files[i].path == '/') // the node creates files without a path
             send_text(l, text_format("trees/%s%s", tree, s.files[i].path), s.files[i].text);
-    // A request may name include folders in which nothing was found. A file in each makes it exist on the node.
+    // A request may name include folders in which nothing was found. A file in each of these folders makes the folder
+    // exist on the node.
     for (size_t i = 0; i < r.include_count; i++) {
         autofree char *folder = text_join_path(".", r.include[i]);
         if (!source_options_toolkit(folder)) send_text(l, text_format("trees/%s%s/.sweetspot", tree, folder), "");

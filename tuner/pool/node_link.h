@@ -39,7 +39,7 @@ struct node_link_files {
     json_t *brought; // files that the node has sent: path there -> path here
     size_t unnamed;  // number of files received since an answer last named one
     struct node_arrival arrival;
-    char *arriving; // its path on the node
+    char *arriving; // that file's path on the node
 };
 
 struct node_link {

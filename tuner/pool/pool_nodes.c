@@ -416,7 +416,7 @@ void pool_nodes_serve(struct worker_pool *p)
     for (size_t i = 0; i < p->remote.node_count; i++) serve(p, i, now);
 }
 
-// Why a node has no GPU for the run or, with `compiler`, no compiler. Returns NULL if it has one or may get one.
+// Why a node has no GPU for the run or, with `compiler`, no compiler. Returns NULL if the node has one or may get one.
 static const char *lack(const struct worker_pool *p, size_t node, bool compiler)
 {
     const struct pool_node *n = p->remote.nodes[node];

@@ -45,7 +45,7 @@ void pool_add_compiler(struct worker_pool *p, size_t node, char *name)
     p->compilers[p->compiler_count - 1].compiles = true;
 }
 
-// Starts the program. On a node, it is given by its name, and the recording by its path there.
+// Starts the program. On a node, the program is given by its name, and the recording by its path on that node.
 int slot_start(struct worker_pool *p, struct pool_slot *slot, struct error *err)
 {
     struct worker *w = &slot->worker;

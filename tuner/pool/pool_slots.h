@@ -29,13 +29,13 @@ void pool_release_slots(struct worker_pool *);
 // Returns the exit status, and writes the message, for a worker that refuses its set-up because of the machine or the
 // job.
 int pool_refusal(const json_t *answer, struct error *);
-// Whether an answer reports that one of the job's baselines, a program, has crashed its worker. If so, workers that are
-// set up from now on do not call it.
+// Returns whether an answer reports that one of the job's baselines, which is a program, has crashed the worker. If so,
+// workers that are set up from now on do not call this baseline.
 bool pool_give_up_baseline(struct worker_pool *, const json_t *answer);
 // Keeps the first worker's findings about libraries: their fastest algorithms, and which libraries are not available.
 // Workers that are set up from now on do not search for them again.
 void pool_keep_libraries(struct worker_pool *, const json_t *answer);
-// A line for the user (`shown`) or only for the log.
+// Writes a line for the user (`shown`) or only for the log.
 void pool_report(const struct pool_settings *, bool shown, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -53,7 +53,7 @@ struct pool_node {
     struct node_spec spec;
     struct node_link link;
     bool joined;   // it has slots
-    bool began;    // its agent was started, and its end was not processed yet
+    bool began;    // its agent was started, and the agent's end was not processed yet
     bool listed;   // it was in the list when that was last read
     bool disabled; // for good
     int64_t gpus;  // number of GPUs; 0: its first GPU's worker has not reported it yet
@@ -72,15 +72,15 @@ void pool_nodes_release(struct worker_pool *); // after the slots
 void pool_nodes_serve(struct worker_pool *);
 // Whether no node of the list has a GPU for the run, or no node has a compiler. `why` lists all reasons.
 bool pool_nodes_unusable(const struct worker_pool *, struct error *why);
-// Whether to stop waiting for a node with a missing "GPU" or "compiler", and why: no node can have one, or the pool's
-// timeout has passed. *since: time of the first call, 0 before.
+// Whether to stop waiting for a node that has a "GPU" or a "compiler" (`missing`), and why: no node can have one, or
+// the pool's timeout has passed. *since holds the time of the first call, and must be 0 before that call.
 bool pool_nodes_give_up(const struct worker_pool *, const char *missing, double *since, struct error *why);
 void pool_node_disable(struct worker_pool *, size_t node, const char *why);
 // Call if a worker has answered a request that it was not given (event->why has the details). If the worker is on a
 // node, the request that it was given may be retried, and the second such answer disables the node. Nothing is done
 // about a local worker, because a candidate may have damaged it.
 void pool_node_foreign(struct worker_pool *, size_t node, struct pool_event *);
-// Whether the node cannot take the run's job; its GPU is then disabled.
+// Returns whether the GPU's node cannot take the run's job. If so, disables the GPU.
 bool pool_gpu_refuses_job(struct worker_pool *, size_t gpu);
 // Takes the number of GPUs from a GPU worker's hello. The other GPUs get slots later, in pool_nodes_serve.
 void pool_node_count_gpus(struct worker_pool *, size_t gpu, const json_t *hello);
@@ -91,9 +91,9 @@ void pool_node_not_greeted(struct worker_pool *, size_t node, const char *why);
 // Another slot whose worker runs on the GPU that this hello names; NULL if there is none. Two workers on one GPU slow
 // each other down.
 const struct pool_slot *pool_gpu_twin(const struct worker_pool *, size_t gpu, const json_t *hello);
-// Disables a GPU that cannot be used, and returns whether it did. It cannot be used if it is not the model that the
-// user wants. On a node, it also cannot be used if its model or driver differs from the first GPU's, or if it takes
-// part in the run already.
+// Disables a GPU that cannot be used, and returns whether it has disabled the GPU. It cannot be used if it is not the
+// model that the user wants. On a node, it also cannot be used if its model or driver differs from the first GPU's, or
+// if it takes part in the run already.
 bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);
 // Seconds that a run waits for a GPU when it has none.
 double pool_timeout(void);

@@ -40,8 +40,8 @@ __attribute__((sentinel)) static void add_words(struct node_spec *n, ...)
     va_end(words);
 }
 
-// Adds the agent with its options. `program`: its path on the node; NULL: the same path as here, or the path from the
-// environment.
+// Adds the agent with its options. `program` is the agent's path on the node. If it is NULL, the path is the one from
+// the environment, or the same as on this machine.
 static void add_agent(struct node_spec *n, const struct pool_request *request, const char *program, bool is_private)
 {
     text_list_add(&n->command,
@@ -266,7 +266,8 @@ static const struct pool_kind kinds[] = {
     {"slurm", true, add_slurm},
 };
 
-// The kind that an item begins with; *item is moved past its word. NULL: the item belongs to the previous kind.
+// Returns the kind that an item begins with, and moves *item past the kind's word. NULL: the item belongs to the
+// previous kind.
 static const struct pool_kind *kind_of(char **item)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

@@ -1,5 +1,5 @@
-// Turns `--pool` into a list of nodes: how each one's agent is started, which GPUs it has, and how many of its cores
-// compile.
+// Turns `--pool` into a list of nodes. For each node, the list says how the agent is started, which GPUs the node has,
+// and how many of its cores compile.
 //
 //     local  local:0,1        this machine, by an agent
 //     ssh:host1,host2

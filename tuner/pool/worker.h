@@ -11,8 +11,8 @@
 #include "tuner/pool/node_link.h"
 
 // All in seconds. A stopped worker (SIGSTOP) is replaced after WORKER_LONGEST_STOP. If the driver sleeps more than
-// WORKER_OVERSLEPT longer than intended, it concludes that it was suspended, and probably its workers too. It polls for
-// stopped workers every WORKER_POLL.
+// WORKER_OVERSLEPT longer than intended, it concludes that it was suspended, and that its workers probably were too.
+// The driver polls for stopped workers every WORKER_POLL.
 enum { WORKER_LONGEST_STOP = 10, WORKER_OVERSLEPT = 2, WORKER_POLL = 1 };
 
 // Why worker_wait returned without an answer.
@@ -51,15 +51,15 @@ int64_t worker_send(struct worker *, json_t *request);
 // no entries, because its link has them.
 int worker_poll(const struct worker *, struct pollfd *);
 // After poll: reads and writes as much as possible. *at points to the worker's poll entries, and is moved past them.
-// Returns 0, or -1 when the worker is dead or has closed its end (the message says how it died; it is reaped and its
-// pipes are closed). worker_receive still returns lines that arrived before.
+// Returns 0, or -1 when the worker is dead or has closed its end. The message then says how the worker died; it is
+// reaped and its pipes are closed. worker_receive still returns lines that arrived before.
 int worker_polled(struct worker *, const struct pollfd **at, struct error *);
 // The next complete answer. Returns 1 with a new reference in *answer, 0 if there is none yet, or -1 if the line is not
 // a JSON object (the message quotes it).
 int worker_receive(struct worker *, json_t **answer, struct error *);
 
 // Whether another process killed the worker: it died of a signal that no kernel or template raises. Linux's OOM killer,
-// a batch system or a user may send one. Call after worker_polled has found it dead.
+// a batch system or a user may send such a signal. Call after worker_polled has found it dead.
 bool worker_ended_from_outside(const struct worker *);
 // Whether the process is stopped (SIGSTOP) at this moment.
 bool worker_stopped(const struct worker *);
@@ -73,6 +73,6 @@ void worker_release(struct worker *); // kills and frees it
 // A blocking exchange for set-up time: sends (takes the reference) and waits for the answer with its id. Returns NULL
 // with a message on failure.
 json_t *worker_ask(struct worker *, json_t *request, double seconds, struct error *);
-// Waits for the answer to a request that was sent already. Time in which the worker or the driver is stopped does not
-// count. A worker that stays stopped is killed and counts as dead.
+// Waits for the answer to a request that was sent already. Time in which the worker or the driver is stopped is not
+// counted. A worker that stays stopped is killed and treated as dead.
 json_t *worker_wait(struct worker *, int64_t id, double seconds, struct error *);

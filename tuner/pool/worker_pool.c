@@ -167,7 +167,7 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
     return true;
 }
 
-// Whether a message answers a request that its worker was not given. `id`: the request that it was given.
+// Whether a message answers a request that its worker was not given. `id`: the request that the worker was given.
 static bool is_foreign(const json_t *message, int64_t id, const json_t *request, struct error *why)
 {
     int64_t reported = message_id(message);

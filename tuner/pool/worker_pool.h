@@ -1,7 +1,8 @@
 // The worker processes of a run: compilers, each with one request at a time, and GPU workers, each with a short queue.
-// The pool starts them, sets GPU workers up for a job, keeps deadlines (a request's time starts when it reaches the
-// head of its worker's queue), kills workers that are late or send something invalid, and restarts those that died. It
-// reports all this as events. It handles requests as JSON, and knows nothing about tasks, strategies or stores.
+// The pool starts the workers, sets GPU workers up for a job, and keeps deadlines: a request's time starts when it
+// reaches the head of its worker's queue. It kills workers that are late or send something invalid, and restarts those
+// that died. It reports all this as events. The pool handles requests as JSON, and knows nothing about tasks,
+// strategies or stores.
 //
 // Workers run on the driver's machine or on nodes (pool_slots.h), which come and go. Slots are added when a node joins,
 // and stay when it leaves. The requests lost with a node do not count as failed.
@@ -100,7 +101,7 @@ struct worker_pool {
 };
 
 // Starts the first compiler and the first GPU worker and waits for their answers to hello. Returns 0, or an exit status
-// with a message. The caller releases in either case.
+// with a message. The caller releases the pool in either case.
 int pool_open(struct worker_pool *, const struct pool_settings *, struct error *);
 // For a pool that was opened a while ago: reads the device's free memory again. Returns -1 with a message if the GPU
 // worker does not answer.
@@ -110,17 +111,18 @@ void pool_open_compilers(struct worker_pool *);
 void pool_stop(struct worker_pool *, double seconds); // gives GPU workers this long to end by themselves
 void pool_release(struct worker_pool *);              // kills all, frees
 
-// For set-up: blocking questions to the first compiler and the first GPU worker. They take the request. They return
-// NULL with a message when the worker died, was late or sent something invalid (its worker.failure says which).
+// For set-up: pool_ask_compiler and pool_ask_gpu take a request, send it to the first compiler or the first GPU worker,
+// and wait for the answer. They return NULL with a message when the worker died, was late or sent something invalid
+// (worker.failure says which).
 json_t *pool_ask_compiler(struct worker_pool *, json_t *request, double seconds, struct error *);
 // Sends several requests at the same time, spread over the idle compilers, each to be answered within `seconds`. Takes
-// the requests; answers[i] is a new reference. If one fails, stops the compilations in flight and returns -1 with a
-// message, the number of the failed request in *which, and no answers.
+// the requests; answers[i] is a new reference. If a request fails, stops the compilations in flight and returns -1 with
+// a message, the number of the failed request in *which, and no answers.
 int pool_ask_compilers(struct worker_pool *, json_t *const *requests, size_t count, double seconds, json_t **answers,
                        size_t *which, struct error *);
 json_t *pool_ask_gpu(struct worker_pool *, json_t *request, double seconds, struct error *);
-// Sets the first GPU worker up for a job (takes the request), waits for its answer, and keeps the request for the
-// others. Returns 0, or an exit status with a message.
+// Sets the first GPU worker up for a job (takes the request), waits for its answer, and keeps the request for the other
+// GPU workers. Returns 0, or an exit status with a message.
 int pool_set_up(struct worker_pool *, json_t *request, json_t **answer, struct error *);
 
 // Replaces the first GPU worker by one with the same set-up, and waits for it. Returns 0, or an exit status with a
@@ -154,7 +156,7 @@ void slot_send(struct pool_slot *, json_t *request, double seconds);
 // Sends a request to a compiler, which must be idle. If it is not running, it is started first; returns -1 with a
 // message if that fails.
 int pool_send_compiler(struct worker_pool *, size_t compiler, json_t *request, double seconds, struct error *);
-// Ends a worker and drops its queue. pool_start_gpus and pool_send_compiler start another.
+// Ends a worker and drops its queue. pool_start_gpus and pool_send_compiler start another worker.
 void slot_stop(struct pool_slot *);
 
 enum pool_event_kind {
@@ -162,7 +164,7 @@ enum pool_event_kind {
     POOL_GPU_ANSWER,      // to the head of its queue
     POOL_GPU_LOST,        // killed or dead, its queue is lost; pool_start_gpus starts another
     POOL_COMPILER_ANSWER, // to its request
-    POOL_COMPILER_LOST,   // its request is lost with it; it is restarted for the next one
+    POOL_COMPILER_LOST,   // its request is lost too; the compiler is restarted for the next request
     POOL_FAILED,          // workers cannot be started or set up, or are incompatible: the run has to end
 };
 
@@ -185,5 +187,6 @@ struct pool_event {
 // Waits until a worker or a node can be read, at most for the given time, and reads it. Without `gpus`, answers of GPU
 // workers are left for their callers.
 void pool_wait(struct worker_pool *, bool gpus, int milliseconds);
-// The next event; false when all workers were polled and there are no more events. `now` is compared with deadlines.
+// Gets the next event. Returns false when all workers were polled and there are no more events. `now` is compared with
+// deadlines.
 bool pool_next(struct worker_pool *, double now, struct pool_event *);

@@ -11,8 +11,8 @@
 #include "tuner/protocol/message.h"
 #include "tuner/trial/trial.h"
 
-// Stages with their own macros. They are compiled separately, with these macros in addition to the others. The result
-// is the unit with this number in a file of units (tuner/base/units.h).
+// Stages that have their own macros. They are compiled separately, with these macros in addition to the macros of all
+// stages. The result is unit number `unit` in a file of units (tuner/base/units.h).
 struct compile_unit {
     int64_t unit;
     const struct record_named_text *defines;

@@ -41,6 +41,6 @@ const char *answer_reason(const json_t *, const char *otherwise);
 // number, an int below JOB_MAX_PROBLEMS.
 int answer_check_problems(const void *list, size_t size, size_t count, struct error *);
 
-// Checks that a worker that answers "hello" uses this version of the protocol; if not, -1 with a message. Returns 0 for
-// refusals too, because they have their own reason.
+// Checks that a worker that answers "hello" uses this version of the protocol. If not, returns -1 with a message.
+// Returns 0 for a refusal too, because a refusal has its own reason.
 int greeting_check(const json_t *answer, struct error *err);

@@ -22,8 +22,8 @@ struct fill_request {
     const char *path;
 };
 
-// The part of a buffer that is compared, by dimension: the number of indices, the first index that is compared, and how
-// many are compared.
+// The part of a buffer that is compared. For each dimension: the number of indices, the first index that is compared,
+// and the number of indices that are compared.
 struct compare_request {
     const int64_t *sizes, *first, *count;
     size_t rank, first_count, count_count;

@@ -4,9 +4,9 @@
 //     "problems":[{"problem":0,FIGURES of a problem,"worst":[i,j],"bad":0,"got":..,"want":..}, ..],
 //     "stages":[{"problem":0,"stage":0,FIGURES of a stage}, ..]}
 //
-// The problems are all those of the job, in the job's order. "implausible": correct, but faster than the operation's
-// minimum work would take at the device's peaks (tuner/gpu/peaks.h), in a trial or in a final. "restart": the candidate
-// used the device's heap or printf buffer, which cannot be restored.
+// The problems are all those of the job, in the job's order. "implausible": correct, but faster than possible in a
+// trial or in a final, given the operation's minimum work and the device's peaks (tuner/gpu/peaks.h). "restart": the
+// candidate used the device's heap or printf buffer, which cannot be restored.
 #pragma once
 
 #include "tuner/protocol/candidate.h"
@@ -16,7 +16,7 @@
 struct trial_request {
     struct candidate candidate;
     bool verify;
-    const double *best; // s, of the best candidate so far, by tuned problem; decides which are slow; NaN: none
+    const double *best; // s, times of the best candidate so far, by tuned problem; they decide what is slow; NaN: none
     size_t best_count;
 };
 

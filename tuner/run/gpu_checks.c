@@ -11,7 +11,7 @@ struct checked_gpu {
     size_t before_check;    // number of `ids` that are older than its newest check
     int failures;           // failed checks in a row
     int64_t checks, trials; // checks in all; trials with a time
-    double ratio;           // its newest check over the standard; NaN: unknown
+    double ratio;           // its time in the newest check over the standard; NaN: unknown
     char *disabled;         // why it is disabled; NULL: it is not
 };
 

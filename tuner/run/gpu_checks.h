@@ -3,8 +3,8 @@
 // disabled. The trials that it measured since it last agreed with the others get the verdict `slow`, so that they are
 // not ranked. Earlier trials stay.
 //
-// The reference is the best of the run's first valid candidates, once there are enough of them. Its own trial is not
-// used for the comparison: every GPU measures the reference again, in the same way.
+// The reference is the best of the run's first valid candidates, once there are enough of them. The reference's own
+// trial is not used for the comparison: every GPU measures the reference again, in the same way.
 #pragma once
 
 #include "tuner/final/final.h"
@@ -32,11 +32,11 @@ struct gpu_checks {
 
 void gpu_checks_release(struct gpu_checks *);
 void gpu_checks_ready(struct gpu_checks *, size_t gpu); // its worker is set up
-// A GPU has measured a candidate, which became this valid trial.
+// Records that a GPU has measured a candidate, which is now this valid trial.
 void gpu_checks_note(struct gpu_checks *, const struct task *, int64_t trial, double objective);
 void gpu_checks_send(struct gpu_checks *, size_t gpu); // the reference
-// Take the reference's answer, or note that the reference ended the worker. Both return how many trials are no longer
-// ranked.
+// gpu_checks_take takes the answer for the reference. gpu_checks_failed records that the reference ended the worker.
+// Both return the number of trials that are no longer ranked.
 size_t gpu_checks_take(struct gpu_checks *, size_t gpu, const struct trial_answer *);
 size_t gpu_checks_failed(struct gpu_checks *, size_t gpu, const char *why);
 json_t *gpu_checks_document(struct gpu_checks *); // the GPUs of the run, with the findings

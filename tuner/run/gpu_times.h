@@ -1,17 +1,19 @@
-// Whether the GPUs of a run take the same time for the same candidate, the reference. Pure: times are passed in.
+// Decides whether the GPUs of a run take the same time for the same candidate, the reference. Pure: times are passed
+// in.
 //
-// A GPU's time is compared with the *standard*: the median over the GPUs that are compared or, if there are two, the
-// first GPU's time, since with two it is unknown which of them is unusual. A GPU differs if
+// A GPU's time is compared with the *standard*, the median over the GPUs that are compared. If there are only two, the
+// standard is the first GPU's time, since it is unknown which of the two is unusual. A GPU differs if all of this is
+// true GPU_TIMES_KEPT times in a row:
 //
-//     - the intervals of its newest time and of the standard do not overlap, and
-//     - the logarithm of their ratio is larger than 1%, since smaller differences decide nothing, and larger than
-//       GPU_TIMES_LIMIT deviations (below) of the change from one time of a GPU to its next,
-//     - GPU_TIMES_KEPT times in a row.
+//     - The intervals of its newest time and of the standard do not overlap.
+//     - The logarithm of the two times' ratio is larger than 1%, since smaller differences decide nothing.
+//     - This logarithm is larger than GPU_TIMES_LIMIT deviations (below) of the change from one time of a GPU to its
+//       next.
 //
-// The deviation is robust: 1.4826 times the median of the absolute changes between successive logarithms, over all
-// GPUs, excluding the change after which the judged GPU differed (the median absolute deviation: Rousseeuw and Croux,
-// Alternatives to the Median Absolute Deviation, 1993). A value beyond three such deviations is an outlier by Hampel's
-// identifier (Davies and Gather, The Identification of Multiple Outliers, 1993).
+// The deviation is robust: it is 1.4826 times the median of the absolute changes between successive logarithms, over
+// all GPUs. The change after which the judged GPU differed is excluded. (Median absolute deviation: Rousseeuw and
+// Croux, Alternatives to the Median Absolute Deviation, 1993.) A value beyond three such deviations is an outlier by
+// Hampel's identifier (Davies and Gather, The Identification of Multiple Outliers, 1993).
 #pragma once
 
 #include "tuner/base/stats.h"
@@ -22,7 +24,7 @@ struct gpu_times_of {
     size_t count; // number of times kept, the newest first
     struct interval kept[GPU_TIMES_KEPT];
     size_t suspicious; // number of differing times in a row
-    bool fresh;        // the newest was not judged yet
+    bool fresh;        // the newest time was not judged yet
     bool out;          // disabled; no longer compared
 };
 
@@ -40,7 +42,7 @@ enum gpu_verdict {
 
 void gpu_times_release(struct gpu_times *);
 void gpu_times_grow(struct gpu_times *, size_t count);
-// A GPU's time for the reference, in seconds, with its interval.
+// Adds a GPU's time for the reference, in seconds, with its interval.
 void gpu_times_add(struct gpu_times *, size_t gpu, struct interval time);
 // Judges a GPU's newest time, once. *ratio: its newest time over the standard; *limit: the largest value that the ratio
 // or its inverse may have.

@@ -1,8 +1,8 @@
-// Sources of prior data for a run's model: the files of --prior and, automatically, the results in stores. These are
-// this store's other environments (another device, problem or version of the source), and those of neighbouring stores
-// that were made from the same template. Of these, the PRIOR_STORES nearest ones are used, which have the fewest
-// differing settings. Another store's results for the same environment are not used, because a user who begins a new
-// store wants a fresh start.
+// Sources of prior data for a run's model: the files of --prior and, automatically, the results in stores. Only other
+// environments (another device, problem or version of the source) are considered: those of this store, and those of
+// neighbouring stores that were made from the same template. The PRIOR_STORES nearest environments are used, which have
+// the fewest differing settings. Another store's results for the same environment are not used, because a user who
+// begins a new store wants a fresh start.
 //
 // In a replay only the files are used, so the sequence depends only on the seed and the results, not on other stores.
 //
@@ -71,7 +71,7 @@ struct prior *prior_file_read(const char *path, const char *environment, const s
 
 // All of them ---------------------------------------------------------------------------------------------------------
 
-enum { PRIOR_STORES = 3, PRIOR_STORES_SEEN = 100 }; // stores that are used, and searched, at most
+enum { PRIOR_STORES = 3, PRIOR_STORES_SEEN = 100 }; // the most stores that are used; the most that are searched
 
 struct near {
     char *path, *key;

@@ -1,10 +1,10 @@
 // Before the final: candidates that crashed once are measured once more if they may be among the finalists. A crash may
-// have another cause (the previous candidate has damaged the worker, or the driver or the device had a fault), and a
+// have another cause: the previous candidate has damaged the worker, or the driver or the device had a fault. A
 // candidate that is wrongly recorded as crashed could never win.
 //
 // The time that such a candidate would take is predicted by trees (search/model/prior.h) that are grown on all results
-// except the crashes. It is tried again if that time is no more than the last finalist's, with an allowance. The
-// allowance is needed because trees predict that an unseen configuration's time lies between its neighbours'.
+// except the crashes. The candidate is tried again if that time is at most the last finalist's time plus an allowance.
+// The allowance is needed because trees predict that an unseen configuration's time lies between its neighbours'.
 #include "search/model/prior.h"
 #include "tuner/base/stats.h"
 #include "tuner/recorded/transfer.h"

@@ -94,8 +94,8 @@ void run_take_compiler_loss(struct run *, const struct pool_event *);
 
 // trial_record.c: the trials and counters to store.
 // Fills in the trial of a task, except for its id and its counters. A trial with status ok but without a time becomes
-// crashed. `answer`: the GPU worker's, NULL if there is none. It points into `memory`, and the function takes ownership
-// of `memory`.
+// crashed. `answer` is the GPU worker's answer, or NULL. It points into `memory`, and the function takes ownership of
+// `memory`.
 void run_record_trial(const struct run *, struct finished_trial *, enum trial_status, const char *reason,
                       const struct trial_answer *answer, struct arena *memory);
 // Returns the counters in the answer for one trial (`answer` may be NULL), or NULL with *count 0 if there are none. The
@@ -108,16 +108,17 @@ void run_add_proposal(struct run *, const uint16_t *config); // adds a trial; th
 // there is one, points into `memory`, and the function takes ownership of `memory`.
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const struct trial_answer *answer,
                 struct arena *memory);
-// Commits all trials that have ended, in one transaction. Then reports them, and frees their tasks or queues them for
-// counting.
+// Commits all trials that have ended, in one transaction. Then reports these trials, and frees their tasks or queues
+// the tasks for counting.
 void run_commit_all(struct run *);
 void run_commit_counters(struct run *, struct task *, const struct counted_trial *); // NULL: no answer
 void run_replay_known(struct run *, struct task *);
-// Reports the store's trials that were not reported yet. Called before the search or, in lockstep, usually after it.
+// Reports the store's trials that were not reported yet. Called before the search or, in lockstep, usually after the
+// search.
 void run_replay_stored(struct run *);
 
 // run_documents.c: the documents of a run in the store, and the live file next to it.
-// Takes the reference. If it cannot be stored, returns -1 and sets the run's failure.
+// Takes the reference. If the document cannot be stored, returns -1 and sets the run's failure.
 int run_put_document(struct run *, const char *kind, json_t *document);
 int run_put_origin(struct run *);           // device and job file
 json_t *run_document(struct run *);         // of kind "run", after the search; new reference
@@ -133,7 +134,8 @@ void run_progress(struct run *);      // shows the line when it is due
 void run_report(struct run *);        // after the search
 void run_report_values(struct run *); // after the final: advice about the space's values (final_values.h)
 
-// run_events.c: events for the option `events`; without it, these do nothing. docs/json.md documents the events.
+// run_events.c: events for the option `events`. Without this option, these functions do nothing. docs/json.md documents
+// the events.
 void run_event_begin(const struct run *);
 void run_event_baseline(const struct run *, const struct baseline_answer *, double objective);
 void run_event_ceilings(const struct run *);

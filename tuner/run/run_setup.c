@@ -236,7 +236,7 @@ static void collect_starts(struct run *r)
     if (starts->left_out) display_log(&r->display, "%zu more winners were found and left out", starts->left_out);
 }
 
-// Tells the final and the comparison of GPUs which parts of the run they use, once the GPU workers know the job.
+// Gives the final and the comparison of GPUs the parts of the run that they use. The GPU workers must know the job.
 static void hand_out(struct run *r)
 {
     r->final.with = (struct final_parts){.job = r->job,

@@ -1,6 +1,6 @@
-// The workers of a run: their states, how long each lasted, and how busy a search keeps GPUs, compilers and
-// the driver. Used by the live file and the document of kind "workers" in the store (run_documents.c), and by the
-// summary (run_report.c).
+// The workers of a run: their states, how long each state lasted, and how busy a search keeps GPUs, compilers and the
+// driver. These figures are used by the live file and the document of kind "workers" in the store (run_documents.c),
+// and by the summary (run_report.c).
 //
 // States are derived from the pool and the policy when one of them changes. In addition, all workers are polled once a
 // second, for events that need no decision (a worker starts, a node joins).

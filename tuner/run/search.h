@@ -88,8 +88,8 @@ void search_rank(struct search *); // ranks the trials that wait for a GPU
 // which it is the best.
 bool search_take(struct search *, const struct search_result *, size_t *problem);
 bool search_has_reported(const struct search *, int64_t trial);
-// Reads a trial of the store. Returns false if the job file lacks its values, or its configuration is not valid. config
-// and times have room for SPACE_MAX_PARAMETERS and JOB_MAX_PROBLEMS.
+// Reads a trial of the store. Returns false if the job file lacks the trial's values, or if the configuration is not
+// valid. `config` and `times` have room for SPACE_MAX_PARAMETERS and JOB_MAX_PROBLEMS.
 bool search_read(const struct search *, const struct trial *, struct search_result *, uint16_t *config, double *times);
 // Finds the best result in the store again, after verdicts were given.
 int search_find_best(struct search *, struct error *);
@@ -99,9 +99,9 @@ int search_knows_all(struct search *, struct error *);
 // starts.c.
 int search_collect_starts(struct search *, const struct tune_options *, bool shipped, struct error *);
 // priors.c.
-// The prior for this space from a file's results. In a store, these are the results of the environment with this key
-// or, if the key is NULL, of the environment that was used last. Returns NULL with a message that begins with the path
-// if the file is damaged, its format is unknown, or nothing can be learnt from it.
+// Makes the prior for this space from the results in a file. If the file is a store, only one environment's results are
+// used: the environment with this key or, if the key is NULL, the environment that was used last. Returns NULL with a
+// message that begins with the path if the file is damaged, its format is unknown, or nothing can be learnt from it.
 struct prior *prior_file_read(const char *path, const char *environment, const struct space *, struct error *);
 // Collects the priors of a search: from --prior and, unless `replay`, from the store's other environments and the
 // stores next to it. Call before search_begin.

@@ -11,8 +11,8 @@
 
 enum { LONGEST_WAIT = 200 }; // ms; progress is drawn and deadlines are checked at least this often
 // The longest time per turn (s) for taking answers, and for the work that follows from them. The work for a few answers
-// (one proposal for each, and sometimes updating a model) is done before more are taken; otherwise all GPUs would wait
-// for the last one.
+// (one proposal for each, and sometimes updating a model) is done before more answers are taken. Otherwise all GPUs
+// would wait for the last answer.
 static const double longest_taking = 5e-3, longest_doing = 10e-3;
 static const double first_result = 2;  // s for a search that has no valid result yet, however little time is left
 static const double count_share = 0.1; // share of the time that counting may take after the search
@@ -169,8 +169,8 @@ static void wait_for_workers(struct run *r, struct turns *turns, double until)
     turns->polled = clock_now();
 }
 
-// Sets when the search has to end so that enough time is left for the rest of the run. Without a valid result, the
-// search may use all the time, and at least some seconds, because the final needs a candidate.
+// Sets when the search has to end so that enough time is left for the rest of the run. As long as there is no valid
+// result, the search may use all the time, and at least `first_result`, because the final needs a candidate.
 static void limit_search(struct run *r)
 {
     const struct tune_options *o = r->options;

@@ -4,7 +4,7 @@
 #include "search/model/stop.h"
 #include "tuner/job/job.h"
 
-enum { TUNE_STARTS = 20 }; // winners of earlier jobs that a search begins with, at most
+enum { TUNE_STARTS = 20 }; // the most winners of earlier jobs that a search begins with
 
 struct event_stream;
 
@@ -30,7 +30,7 @@ struct tune_options {
         const char *const *priors;
         bool alone; // the model learns only from these, not from stores
         // Winners of related jobs ("A=1,B=x"), which are measured before the strategy proposes anything, the most
-        // promising first. Those that are not in the space, or beyond TUNE_STARTS, are left out.
+        // promising first. Winners that are not in the space, or beyond TUNE_STARTS, are left out.
         size_t start_count;
         const char *const *starts;
     } earlier;

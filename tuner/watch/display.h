@@ -1,5 +1,5 @@
-// The output of a run while it runs: messages, one line of progress that is redrawn on a terminal and printed once a
-// minute elsewhere, and a log file with the whole history.
+// The output of a run while it runs: messages, one line of progress, and a log file with the whole history. The line of
+// progress is redrawn on a terminal, and printed once a minute elsewhere.
 #pragma once
 
 #include "tuner/base/base.h"
