@@ -79,8 +79,9 @@ extern const char *const format_names[], *const document_formats[]; // document_
 // after --help (printed on stdout), EXIT_USAGE after a mistake (reported on stderr with the nearest name).
 int options_parse(const struct option_spec *, const char *description, int argc, char **argv);
 
-// Both print a line on stderr. complain prints "sweetspot: <message>", in red on a terminal, and returns `status`.
-// command_refuse prints "sweetspot <command>: <message>" for the most recently parsed command, and returns EXIT_USAGE.
+// These functions print a line on stderr. complain prints "sweetspot: <message>", in red on a terminal, and returns
+// `status`. command_refuse prints "sweetspot <command>: <message>" for the most recently parsed command, and returns
+// EXIT_USAGE.
 int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int command_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // Refuses a word with "unknown strategy 'x'; did you mean ...". `words` ends with NULL.
