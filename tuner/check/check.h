@@ -74,9 +74,8 @@ void check_files(struct check *);
 // Checks launches against the device's limits, and features of the job against the architecture. (check_launches.c)
 void check_launches(struct check *);
 
-// Explanations of a compiler's log (compile_hints.c).
 // Explains, from a compiler's log, why that compiler may refuse a source that was written for nvcc. Static string;
-// NULL: unknown.
+// NULL: unknown. (compile_hints.c)
 const char *compile_hint(const char *log);
 // All lines of the first error in a log, indented, with the source's path and line, followed by the number of further
 // errors. malloc'ed.

@@ -348,7 +348,8 @@ static int print_found(struct check *c)
     return status;
 }
 
-// The checks that need a compiler. `count` is -1 if the option was not given; a missing compiler is then not an error.
+// Performs the checks that need a compiler. If the option was not given, `count` is -1, and a missing compiler is no
+// error.
 static int check_by_compiling(struct check *c, int64_t count, const char *arch, const char *cache)
 {
     struct error err = {""};

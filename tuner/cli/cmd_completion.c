@@ -63,7 +63,7 @@ static void print_value(const struct option_spec *spec)
         puts(":file");
 }
 
-// The option that a word names, if it takes a value.
+// Returns the option that a word names if this option takes a value, otherwise NULL.
 static const struct option_spec *option_before(const struct option_spec *specs_of, const char *word)
 {
     for (const struct option_spec *spec = specs_of; spec->name; spec++)

@@ -261,7 +261,7 @@ static bool has_metric(const json_t *list, const char *metric)
     return false;
 }
 
-// Adds the set's own metrics, or only the metric `key` if that is given. A metric counts once even if several included
+// Adds the set's own metrics, or only the metric `key` if `key` is given. A metric counts once even if several included
 // sets contain it.
 static void add_metrics(json_t *list, const struct metric_set *set, const char *key)
 {

@@ -171,8 +171,8 @@ static bool has_results(const json_t *jobs)
     return false;
 }
 
-// Writes the report. EXIT_NOTHING, with a message, if a store could not be read (the other stores are in the report),
-// or if all were empty.
+// Writes the report. EXIT_NOTHING with a message if a store could not be read, or if all stores were empty. The report
+// shows the stores that could be read.
 static int write_all(const struct job_set *files, const struct report_charts *charts, const char *output)
 {
     bool failed;

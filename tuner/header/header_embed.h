@@ -1,6 +1,6 @@
 // Binaries next to a header: the cubins that a final stored (tuner/store/binary.h), written as C arrays into <header
-// without .h>_binary.c. The hash of an array's bytes is in the array's name and in a comment of the file, so that the
-// binaries of other devices are found there when a header is merged.
+// without .h>_binary.c. The hash of an array's bytes is in the array's name and in a comment of the file. When a header
+// is merged, the binaries of other devices are found in the file by this hash.
 #pragma once
 
 #include "tuner/base/json.h"

@@ -20,7 +20,7 @@ struct draft_parameter {
 struct draft_argument {
     const char *name;                   // the job's; unique
     const struct cuda_argument *source; // NULL: known only to the compiler
-    struct kernel_parameter known;      // from the compiler; without it only the name of a builtin type
+    struct kernel_parameter known;      // from the compiler; without a compiler only a builtin type's name
     bool is_known;
     const char *value; // the number that a launch passes; NULL: blank
 };
@@ -34,7 +34,7 @@ struct draft_launch {
     const char *grid[3], *block[3]; // NULL: 1
     const char *shared;             // bytes, or NULL
     int line;                       // 0: none in the source
-    bool known;                     // otherwise the launch cannot be taken from the source
+    bool known;                     // false: the launch cannot be taken from the source
     const char *reason;             // why it is not known; NULL: no reason
 };
 

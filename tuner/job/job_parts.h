@@ -64,8 +64,8 @@ void load_buffers(struct reader *, struct job *, const struct node *root);
 // 'surface'.
 struct buffer_image *load_image(struct reader *, struct job *, const struct node *argument, const struct node *image,
                                 const struct buffer *);
-// Reads the group `image` of an argument whose buffer already has an image. `first`: this argument is the first that
-// names the image.
+// Reads the group `image` of an argument into the image of the argument's buffer. `first`: no earlier argument names
+// this image.
 void join_image(struct reader *, const struct node *image, struct buffer *, bool first);
 // Refuses buffers that these stages would find at two addresses, for example behind a pointer and in a module variable.
 // `kernels`: the stages are kernels, which can use module variables; programs cannot.
@@ -73,8 +73,8 @@ void check_views(struct reader *, const struct job *, const struct node *owner, 
                  bool kernels);
 // Reads an argument if it is a struct or a vector; otherwise returns false.
 bool load_value_argument(struct reader *, struct job *, const struct node *, struct argument *);
-// Reads a number from the node `value`, a member of `owner`. If `value` is NULL, the number is the size called `name`.
-// `what` names the kind in messages.
+// Reads a number from the node `value`. If it is NULL, the number is the size called `name`, and mistakes are reported
+// at `owner`. `what` names the kind in messages.
 void load_number(struct reader *, struct job *, const struct node *owner, const struct node *value, const char *what,
                  const char *name, enum element, struct expr **expression, double *real);
 int job_find_buffer(const struct job *, const char *name); // its number, or -1

@@ -26,7 +26,7 @@ extern const double work_balance;
 // -1 with a message if an expression cannot be evaluated.
 int work_bounds(const struct job *, size_t problem, const json_t *ceilings, struct work_bounds *, struct error *);
 
-// The job's objective (s) if every tuned problem took its `floor`; NaN if one of these is unknown.
+// The job's objective (s) if every tuned problem took its `floor`; NaN if one of the floors is unknown.
 double work_least_objective(const struct job *, const json_t *ceilings);
 
 // The measured ceiling of an execution unit; for "tensor bf16", the higher of its two ceilings. NaN: unknown.
