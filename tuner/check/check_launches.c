@@ -5,8 +5,8 @@
 // How many configurations, evenly spread, are checked.
 enum { LAUNCHES_LOOKED_AT = 500 };
 
-// 0 if every launch of the configuration is possible. *stage: the stage whose launch is impossible, or stage_count if
-// the launches cannot be computed.
+// Returns 0 if every launch of the configuration is possible. Otherwise *stage becomes the stage whose launch is
+// impossible, or stage_count if the launches cannot be computed.
 static int fits(const struct check *c, const uint16_t *config, size_t *stage, struct error *reason)
 {
     autofree struct planned_launch *launches = NULL;

@@ -37,8 +37,8 @@ static void put_case(struct renderer *r, const json_t *stage)
     header_put(r, "    }\n");
 }
 
-// Writes the function that tells whether a run with this number exists and, if so, the values of its loop variables. A
-// stage without loops has one run.
+// Writes the function that returns whether a run with this number exists and, if so, sets the values of the run's loop
+// variables. A stage without loops has one run.
 static void put_runs(struct renderer *r, const char *name, const char *prefix)
 {
     header_put(

@@ -304,8 +304,8 @@ static void put_fill_case(struct renderer *r, const json_t *section, size_t i, c
     r->repeated = NULL;
 }
 
-// Writes the function that evaluates a stage's launch and its arguments: `..._fill`, which launch.in declares and
-// calls. Functions in launch.in note errors in arguments; they check all launches of a section before the first one.
+// Writes the function `..._fill`, which evaluates a stage's launch and its arguments. launch.in declares and calls it.
+// Functions in launch.in note errors in arguments, and check all launches of a section before the first one is made.
 static void put_fill(struct renderer *r)
 {
     header_put(r, "static inline void name_fill(int section, int stage, const struct name_call *c, long long run, int "

@@ -33,8 +33,8 @@ static bool before_loop(const struct job_draft *d, const char *name)
     return false;
 }
 
-// Reads a macro's or template parameter's value if it is a 32-bit integer, possibly in brackets. Returns false
-// otherwise.
+// Reads a macro's or template parameter's value, which must be a 32-bit integer, possibly in brackets. Returns false if
+// it is not.
 static bool whole_number(const char *text, int64_t *value)
 {
     char *end;
@@ -126,7 +126,7 @@ static void add_macro(struct job_draft *d, const char *name, const int64_t *valu
 }
 
 // Adds a name that the source does not define: as a parameter, or as a fixed macro if only another kernel uses it
-// (`other`). `line`: it occurs in a preprocessor directive, so it is a macro even in lower case.
+// (`other`). `line`: the name occurs in a preprocessor directive, so it is a macro even if it is in lower case.
 static void undefined_name(struct job_draft *d, const struct cuda_token *t, bool called, bool other, bool line)
 {
     const char *name = draft_copy(d, t);
@@ -202,7 +202,8 @@ static bool used(const struct job_draft *d, const char *name)
     return false;
 }
 
-// A definition as written in the source, up to and including the value, if it fits on one line.
+// A definition as written in the source, up to and including the value. If it spans several lines, a #define of the
+// name and the value.
 static const char *definition(const struct job_draft *d, const struct cuda_macro *m)
 {
     const char *at = d->file->source;

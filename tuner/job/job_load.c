@@ -117,7 +117,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     load_edits(r, job, kernel);
 }
 
-// A job without parameters has one configuration; its kernel is only judged.
+// A job without parameters has one configuration. There is nothing to search, so its kernel is only judged.
 static void load_parameters(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *list = reader_member(r, root, "parameters");
@@ -293,7 +293,7 @@ static void load_supported(struct reader *r, struct job *job, const struct node 
     }
 }
 
-// Reads the other values that inputs get: those that the job names or, if it names no values, the operation's.
+// Reads the other values for inputs. If the job names no such values, the operation's values are used.
 static void load_values(struct reader *r, struct job *job, const struct node *verification)
 {
     const struct operation *op = job_operation(job);

@@ -1,5 +1,5 @@
-// Removes the bodies of host functions for device compilers that read the host's code too, since everything that this
-// code calls would be instantiated and compiled as well. See source.h.
+// Removes the bodies of host functions for device compilers that read the host's code too. Otherwise everything that
+// this code calls would be instantiated and compiled as well. See source.h.
 #include "tuner/source/cuda_file.h"
 #include "tuner/source/source.h"
 
