@@ -54,7 +54,7 @@ struct location check_stage_location(const struct job *, size_t stage, const cha
 // Checks the kernels and their arguments for one configuration and unit. If `config` is NULL, checks the reference's
 // kernel. (check_arguments.c)
 void check_arguments(struct check *, const uint16_t *config, size_t unit, const struct signatures *);
-// Compares the job's constants with the source's variables; if `config` is NULL, with those of the reference's source.
+// Compares the job's constants with the variables of the source or, if `config` is NULL, of the reference's source.
 // (check_bindings.c)
 void check_constants(struct check *, const uint16_t *config, const struct signatures *);
 // Checks textures and surfaces against the limits of devices. (check_bindings.c)

@@ -1,6 +1,6 @@
 // See signature.h. The compiler gets code that includes the source and defines a constant for each entry. Templates
-// compute the constant's bytes from decltype(&entry). In the PTX, these constants are initialised arrays, so neither
-// ptxas nor name mangling is involved.
+// compute the constant's bytes from decltype(&entry). In the PTX, these constants are initialised arrays, so they can
+// be read without ptxas and without name mangling.
 #include "tuner/check/signature.h"
 
 #include "tuner/check/check.h"

@@ -1,5 +1,5 @@
-// sweetspot completion: prints a shell script, which asks the same command for the words that can come next. The
-// scripts contain neither commands nor options, so they are never out of date.
+// sweetspot completion: prints a shell script that asks the same command for the words that can come next. The scripts
+// contain no commands or options, so they are never out of date.
 
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"

@@ -23,7 +23,7 @@ static struct {
     int format;
 } given;
 
-// Prints the whole document as JSON, or only the objects in `rows`, which belong to it, as a table or CSV.
+// Prints the whole document as JSON, or prints only its objects in `rows` as a table or CSV.
 static void print_rows(const json_t *document, const json_t *rows, const struct row_column *columns)
 {
     if (given.format == FORMAT_JSON)

@@ -131,8 +131,8 @@ out:
     return json;
 }
 
-// Reads all jobs into a list of JOBs. If one cannot be read, its JOB contains an "error", which is also printed on
-// stderr, and *failed is set.
+// Reads all jobs into a list of JOBs. If a job cannot be read, its JOB contains an "error". The error is also printed
+// on stderr, and *failed is set.
 static json_t *read_jobs(const struct job_set *files, bool *failed)
 {
     json_t *jobs = json_array();

@@ -1,5 +1,5 @@
-// The commands of `sweetspot`. Each command is one file cmd_<name>.c, which ends with its descriptor, and one line in
-// the table below.
+// The commands of `sweetspot`. A command consists of a file cmd_<name>.c, which ends with the command's descriptor, and
+// one line in the table below.
 #pragma once
 
 #include <stddef.h>

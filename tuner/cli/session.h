@@ -49,7 +49,7 @@ int session_load_job(const char *path, struct job **out);
 // The folder for a job's results (store, log, compile cache, header), malloc'ed. It is `out` in the job file's project:
 // the nearest folder above the file with an `out` or a `.git`, otherwise the file's own folder. So it does not depend
 // on where a command is started. An installed job uses `out` in the current folder instead, and so does a job whose
-// only store is there. If both folders have a store, a message on stderr names them once.
+// only store is there. If both folders have a store, a message on stderr names both stores once.
 char *results_folder(const struct job *);
 // The compile cache: `given`, or `cache` in the folder for results. malloc'ed.
 char *results_cache(const struct job *, const char *given);

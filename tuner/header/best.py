@@ -479,7 +479,7 @@ class _Ready:
         self.kernels = _load(driver, context, plan.device, plan.section)
 
     def on(self, stream):
-        """Returns functions and their arguments. The structs are never changed, because another thread may use them."""
+        """Functions and their arguments. The structs are never changed, because another thread may use them."""
         configs = ctypes.create_string_buffer(56 * len(self.plan.steps))
         calls = [(self.driver.fill, (_word(address), 0, _word(size), _word(stream))) for address, size in self.zeros]
         for i, (number, shape, attributes, count, place) in enumerate(self.plan.steps):

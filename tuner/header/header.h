@@ -13,8 +13,8 @@ json_t *header_read(const char *path, struct error *);
 
 // Merges fresh sections into `sections`. `fresh` is an array with one device's sections, one per kernel, and the
 // fallback's section if there is one. The device's sections come first and the fallback's section last; they replace
-// older sections of the device and of the fallback. -1 with a message if one header cannot have all of them: the other
-// sections are from another job, have other problem sizes, or are from a Python file.
+// older sections of the device and of the fallback. -1 with a message if one header cannot have all sections, because
+// they belong to different jobs, have different problem sizes, or are from a header and a Python file.
 int header_merge(json_t *sections, const json_t *fresh, struct error *);
 
 // The result of header_write if a parameter's macro would have the name of one of the header's own macros. The job must

@@ -43,5 +43,5 @@ int header_embed_write(const char *header, const json_t *sections, struct binary
 // Writes the sections' kernels into a *.sweetspot file for sweetspot_runtime.c. -1 with a message.
 int header_kernels_write(const char *path, const json_t *sections, const struct binary_list *, struct error *);
 
-// Writes a trial's binary, which must be a single cubin, into a file. Returns like binary_list_take.
+// Writes a trial's binary into a file. The binary must be a single cubin. Returns the same as binary_list_take.
 int header_cubin_write(const char *path, struct store *, int64_t trial, struct error *);

@@ -63,7 +63,7 @@ static size_t most_units(const struct renderer *r)
     return most;
 }
 
-// A binary without units is a single cubin, which begins at its first byte.
+// A binary without units is a single cubin that begins at the binary's first byte.
 static void put_units(struct renderer *r, const json_t *units, size_t most)
 {
     for (size_t u = 0; u < most; u++) {

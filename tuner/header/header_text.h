@@ -1,7 +1,7 @@
 // Shared by the files that write the header's text: names, comments, literals, arguments.
 //
-// The files build on each other: header_section.c and header_text.c use no other files, the parts (header_parts.h) use
-// these two, and header.c, which uses all of them, reads, merges and writes whole headers.
+// The files build on each other: header_section.c and header_text.c use no other files, and the parts (header_parts.h)
+// use these two. header.c uses all of them to read, merge and write whole headers.
 #pragma once
 
 #include "tuner/base/json.h"

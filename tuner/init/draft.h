@@ -77,8 +77,9 @@ struct job_draft {
     } dialog;
 };
 
-// Makes the draft, except for what the compiler reports. The draft refers to the file, which must outlive it. `path` is
-// the source's path, for reading the files that it includes; with NULL, none are read. The caller releases the draft.
+// Makes the draft, except for the facts that the compiler reports. The draft refers to the file, so the file must
+// outlive it. `path` is the source's path, for reading the files that the source includes. If `path` is NULL, no such
+// files are read. The caller releases the draft.
 void job_draft_open(struct job_draft *, const struct cuda_file *, const struct cuda_kernel *, const char *path);
 // Answers a question; the strings are copied. Questions about parameters must be answered before the compiler is asked.
 // The last answer counts.

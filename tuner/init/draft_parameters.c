@@ -6,10 +6,10 @@
 #include "tuner/init/draft_parts.h"
 #include "tuner/job/header_names.h"
 
-// Prefixes of names that are not parameters: names from the toolkit's headers, which are not read, and the program's
-// own macros.
+// Prefixes of names that are not parameters. These are the program's own macros and names from the toolkit's headers
+// (the headers are not read).
 static const char *const of_headers[] = {"CUDA", "CU_", "NULL", "EOF", "TRUE", "FALSE", "RAND_MAX", "SWEETSPOT_", NULL};
-// Prefixes of Kernel Tuner's names for sizes, which its users write in lower case.
+// Prefixes of Kernel Tuner's names for sizes. Users of Kernel Tuner write them in lower case.
 static const char *const of_kernel_tuner[] = {"block_size_", "tile_size_", "tile_stride_", "loop_unroll_factor_", NULL};
 
 static bool in_capitals(const char *name)
@@ -188,7 +188,7 @@ static void undefined(struct job_draft *d)
     }
 }
 
-// Whether the macro is used anywhere outside the other kernels.
+// Whether the macro is used anywhere except in other kernels.
 static bool used(const struct job_draft *d, const char *name)
 {
     const struct cuda_file *f = d->file;

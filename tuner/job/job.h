@@ -29,7 +29,7 @@ struct problem {
     bool holdout;  // objective "each": measured, but not used to choose the kernels, so that it can test the choice
     size_t size_count;
     int64_t *sizes;   // in the order of job.size_names
-    uint64_t variant; // for drawn problems: selects the other values of its inputs
+    uint64_t variant; // for drawn problems: selects other values for the inputs
 };
 
 // Mistakes in a job file, sorted by line, followed by the mistakes in files that it includes.

@@ -312,7 +312,7 @@ static void load_values(struct reader *r, struct job *job, const struct node *ve
 }
 
 // Reads the members of a group according to their table in tuner/base/settings.c. `prefix` is the group's path. The
-// group may be NULL. Defaults are the table's numbers and not its strings, which may be rounded.
+// group may be NULL. Defaults are the table's numbers, because the table's strings may be rounded.
 static void load_table(struct reader *r, const struct node *group, const char *prefix, const struct setting *table,
                        void *to)
 {

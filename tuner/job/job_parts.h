@@ -25,8 +25,8 @@ int job_check_fallback(const struct job *, struct error *err);
 int job_check_configuration(const struct job *, const struct implementation *, struct error *err);
 
 // Size number `sample` from a range of positive sizes, for dimension number `dimension` of `dimensions`. The first
-// sample is the smallest size and the second the largest; the others cover all ranges evenly on a logarithmic scale.
-// They are multiples of the greatest common divisor of `low` and `high`.
+// sample is the smallest size and the second the largest; the other samples cover all ranges evenly on a logarithmic
+// scale. All are multiples of the greatest common divisor of `low` and `high`.
 int64_t job_sample_size(int64_t low, int64_t high, int sample, int dimension, int dimensions);
 
 // Checks that `verification.supported` allows every problem of the job, once the space is built. -1 with a message that
@@ -68,7 +68,7 @@ struct buffer_image *load_image(struct reader *, struct job *, const struct node
 // this image.
 void join_image(struct reader *, const struct node *image, struct buffer *, bool first);
 // Refuses buffers that these stages would find at two addresses, for example behind a pointer and in a module variable.
-// `kernels`: the stages are kernels, which can use module variables; programs cannot.
+// `kernels`: the stages are kernels. Unlike programs, kernels can use module variables.
 void check_views(struct reader *, const struct job *, const struct node *owner, const struct stage *, size_t count,
                  bool kernels);
 // Reads an argument if it is a struct or a vector; otherwise returns false.

@@ -198,7 +198,7 @@ static void add_own(const struct job *job, struct job *drawn, const struct cost 
     }
 }
 
-// Whether buffers are filled from files, which hold the values of a single problem.
+// Whether buffers are filled from files. Such files hold the values of a single problem.
 static bool has_files(const struct job *job)
 {
     bool files = job->others.reference.kind == IMPLEMENTATION_FILES;

@@ -53,7 +53,7 @@ enum compile_result {
 enum compile_result compile_result_read(const json_t *answer, const struct job *, struct compiled *,
                                         enum trial_status *, const char **reason, struct error *text);
 
-// Fills `stages`, which has room for `count`, with the stages of the first launch's problem, including the compiler's
+// Fills `stages` (with room for `count` stages) with the stages of the first launch's problem, including the compiler's
 // figures and the theoretical occupancy. The kernels are the same for the other problems. Returns the number of stages.
 size_t job_setup_stages(const struct job *, const struct device_limits *, const struct compiled *,
                         const struct planned_launch *, size_t count, struct trial_stage *stages);

@@ -41,7 +41,7 @@ bool work_is_doubtful(const struct job *, size_t problem, double time, const jso
 
 // The request for the ceilings that a document lacks (NULL: no document). Returns NULL if none is missing. A job whose
 // execution unit is unknown needs the ceilings of memory and of most execution units, measured for some milliseconds
-// each. Other jobs need those of memory and of their own unit, at the sustained clock.
+// each. Other jobs need the ceilings of memory and of their own unit, at the sustained clock.
 json_t *job_ceilings_request(const struct job *, const json_t *known);
 // The document, extended by the answer to the request. New reference; `known` may be NULL.
 json_t *job_ceilings_merge(const json_t *known, const json_t *request, const json_t *answer);

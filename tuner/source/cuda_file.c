@@ -223,7 +223,7 @@ static size_t behind_name(const struct cuda_file *f, size_t i, size_t body)
     return is(f, after, body, "(") ? after : body;
 }
 
-// The index of the function's name, which is followed by ( and is not an attribute; `body` if there is none.
+// The index of the function's name, a word that is followed by ( and is not an attribute. `body` if there is none.
 static size_t function_name(const struct cuda_file *f, size_t begin, size_t body)
 {
     for (size_t i = begin; i < body; i++) {

@@ -33,7 +33,7 @@ struct cuda_reader {
     bool directive;
 };
 
-// A reader at the beginning of a string, which must live as long as its tokens.
+// A reader at the beginning of a string. The string must live as long as its tokens.
 struct cuda_reader cuda_reader_of(const char *text);
 struct cuda_token cuda_next(struct cuda_reader *);
 // A header's name, "x" or <x>, as one token, if it comes next. Otherwise nothing is read, and the kind is CUDA_END.

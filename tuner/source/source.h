@@ -1,6 +1,6 @@
-// A kernel's source: the program and every user file that it may include, with one content hash, which is part of the
-// key of trials and of the compile cache. The compiler gets the files from here (source_text.c), so only hashed text
-// can be compiled.
+// A kernel's source: the program and every user file that it may include. All files have one content hash, which is
+// part of the key of trials and of the compile cache. The compiler gets the files from here (source_text.c), so only
+// hashed text can be compiled.
 #pragma once
 
 #include <sys/types.h>
