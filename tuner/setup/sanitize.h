@@ -27,8 +27,8 @@
 struct sanitizer;
 
 // Looks for compute-sanitizer at $SWEETSPOT_SANITIZER ("none": do without, silently), on the PATH, in $CUDA_HOME/bin,
-// and next to nvcc. `gpu_program` and `device` are the worker's. Returns NULL with the reason if the program is not
-// found or does not run. The reason is empty if the user wants none.
+// and next to nvcc. `gpu_program` and `device` are the worker's. Returns NULL with the reason if compute-sanitizer is
+// not found or does not run. The reason is empty if the user wants none.
 struct sanitizer *sanitizer_open(const char *gpu_program, const char *device, struct error *why);
 void sanitizer_close(struct sanitizer *); // NULL is fine
 const char *sanitizer_version(const struct sanitizer *);
