@@ -54,7 +54,7 @@ struct location check_stage_location(const struct job *, size_t stage, const cha
 // Checks the kernels and their arguments for one configuration and unit. If `config` is NULL, checks the reference's
 // kernel. (check_arguments.c)
 void check_arguments(struct check *, const uint16_t *config, size_t unit, const struct signatures *);
-// Compares the job's constants with the source's variables; if `config` is NULL, with those of the reference's source.
+// Compares the job's constants with the variables of the source or, if `config` is NULL, of the reference's source.
 // (check_bindings.c)
 void check_constants(struct check *, const uint16_t *config, const struct signatures *);
 // Checks textures and surfaces against the limits of devices. (check_bindings.c)
@@ -77,9 +77,8 @@ void check_reference(struct check *);
 // Checks launches against the device's limits, and features of the job against the architecture. (check_launches.c)
 void check_launches(struct check *);
 
-// Explanations of a compiler's log (compile_hints.c).
 // Explains, from a compiler's log, why that compiler may refuse a source that was written for nvcc. Static string;
-// NULL: unknown.
+// NULL: unknown. (compile_hints.c)
 const char *compile_hint(const char *log);
 // All lines of the first error in a log, indented, with the source's path and line, followed by the number of further
 // errors. malloc'ed.

@@ -5,7 +5,7 @@
 
 enum { TENSOR_MAP_BYTES = 128 };
 
-// A launch in the job file: its stage, and where its entry and arguments are.
+// A launch in the job file: its stage, and the locations of its entry and arguments.
 struct launch {
     struct stage stage;
     struct location entry;
@@ -180,8 +180,8 @@ static char *base_name(const char *entry)
     return text_format("%.*s", (int)strcspn(name, "<( "), name);
 }
 
-// Whether a function that the compiler knows may be a kernel: the source or the compiled code contains a kernel with
-// this name, or the name is a macro, or the source may build names with ##.
+// Whether a function that the compiler knows may be a kernel. It may be one if the source or the compiled code contains
+// a kernel with this name, if the name is a macro, or if the source may build names with ##.
 static bool is_kernel(const struct job *job, const struct source_scan *scan, const struct signatures *all,
                       const char *entry)
 {

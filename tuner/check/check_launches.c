@@ -5,7 +5,7 @@
 // How many configurations, evenly spread, are checked.
 enum { LAUNCHES_LOOKED_AT = 500 };
 
-// 0 if the device may hold all blocks of a cooperative launch at once; their registers are unknown here.
+// Returns 0 if the device may hold all blocks of a cooperative launch at once; their registers are unknown here.
 static int fits_at_once(const struct device_limits *d, const struct launch_shape *l, struct error *reason)
 {
     int64_t blocks, most = d->sm_count * blocks_per_sm(d, l->block[0] * l->block[1] * l->block[2], -1, l->shared);
@@ -17,8 +17,8 @@ static int fits_at_once(const struct device_limits *d, const struct launch_shape
                            blocks, most);
 }
 
-// 0 if every launch of the configuration is possible. *stage: the stage whose launch is impossible, or stage_count if
-// the launches cannot be computed.
+// Returns 0 if every launch of the configuration is possible. Otherwise *stage becomes the stage whose launch is
+// impossible, or stage_count if the launches cannot be computed.
 static int fits(const struct check *c, const uint16_t *config, size_t *stage, struct error *reason)
 {
     autofree struct planned_launch *launches = NULL;

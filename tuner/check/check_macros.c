@@ -102,8 +102,8 @@ bool check_is_macro(const struct job *job, const char *name)
     return false;
 }
 
-// Whether a line of the source is compiled in all configurations: no enclosing condition depends on the job or the
-// source.
+// Whether a line of the source is compiled in all configurations, because no enclosing condition depends on the job or
+// the source.
 static bool always_counts(const struct job *job, const struct cuda_file *f, int line)
 {
     for (size_t i = 0; i < f->condition_count; i++) {

@@ -1,13 +1,13 @@
 // Asks the compiler which arguments the kernels take, for the first configuration and for the reference. For each stage
-// that the first configuration leaves out, asks about one configuration that has it. Also lets it build libraries that
-// the job gives as sources. See check.h.
+// that the first configuration leaves out, asks about one configuration with this stage. Also lets the compiler build
+// libraries that the job gives as sources. See check.h.
 #include "tuner/base/run_program.h"
 #include "tuner/check/check.h"
 #include "tuner/protocol/message.h"
 #include "tuner/setup/job_setup.h"
 
-// How many configurations, evenly spread, are searched for one with a given stage. If none has it, the stage is not
-// checked.
+// How many configurations, evenly spread, are searched for one with a given stage. If none has the stage, the stage is
+// not checked.
 enum { STAGE_TRIES = 1000 };
 
 // A request to compile only one of the "units", with that unit's macros and entries. New reference.

@@ -1,6 +1,6 @@
 // See signature.h. The compiler gets code that includes the source and defines a constant for each entry. Templates
-// compute the constant's bytes from decltype(&entry). In the PTX, these constants are initialised arrays, so neither
-// ptxas nor name mangling is involved.
+// compute the constant's bytes from decltype(&entry). In the PTX, these constants are initialised arrays, so they can
+// be read without ptxas and without name mangling.
 #include "tuner/check/signature.h"
 
 #include "tuner/check/check.h"
@@ -112,8 +112,9 @@ static char *write_text(const json_t *entries, size_t only)
     return text.text;
 }
 
-// The PTX of the source and additional code. If they do not compile, returns NULL and sets *log; after other failures,
-// returns NULL with a message. nvcc gets the code in addition to the source, NVRTC instead of it.
+// Returns the PTX of the source and additional code. If they do not compile, returns NULL and sets *log; after other
+// failures, returns NULL with a message. nvcc gets the code in addition to the source, and NVRTC gets the code instead
+// of the source.
 static char *compile(struct worker *w, const json_t *request, char *text, double seconds, char **log, struct error *err)
 {
     json_t *mine = json_copy((json_t *)(uintptr_t)request);
@@ -233,7 +234,7 @@ int signatures_ask(struct signatures *all, struct worker *w, json_t *request, co
     json_object_set_new(request, "arch", json_sprintf("compute%s", digits ? digits : "_90a"));
     json_object_set_new(request, "cache", json_string(folder));
     char *ptx = compile(w, request, write_text(entries, SIZE_MAX), seconds, &log, err);
-    bool each = !ptx && log; // the entries do not compile together: try only the source, then each one
+    bool each = !ptx && log; // the entries do not compile together: try only the source, then each entry
     if (each) {
         free(log);
         log = NULL;

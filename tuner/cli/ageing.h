@@ -20,8 +20,8 @@ struct ageing {
 struct environment ageing_now(const struct session *);
 
 // Finds the differences between the session's environment and `now`, and whether the source has changed. Facts that are
-// unknown in `now` do not count, nor does a different GPU if the store contains results for it. The strings belong to
-// the session and `now`.
+// unknown in `now` do not count. A different GPU does not count if the store contains results for this GPU. The strings
+// belong to the session and `now`.
 void ageing_find(struct ageing *, const struct session *, const struct environment *now);
 
 // Returns a line with the command that measures the best results again, malloc'ed; NULL if nothing has changed.

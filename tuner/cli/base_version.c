@@ -15,8 +15,8 @@
 
 enum { REVISION_DEADLINE = 120 }; // s
 
-// Runs a script with three arguments. Returns its output without newlines at the end, malloc'ed; NULL if it failed,
-// with its output or another message as the error.
+// Runs a script with three arguments. Returns its output without newlines at the end, malloc'ed. NULL if the script
+// failed; the error is then the script's output or another message.
 static char *run_script(const char *script, const char *first, const char *second, const char *third, struct error *err)
 {
     char *const argv[] = {"/bin/sh",

@@ -7,7 +7,7 @@
 
 struct base_version {
     char *job_path;        // of the base's job file; NULL: the base is a header, built from the job's own source
-    char *config;          // the configuration that a header names; NULL: not a header
+    char *config;          // the configuration in the header; NULL: the base is not a header
     char folder[PATH_MAX]; // holds a revision's files, removed at the end; "": none
 };
 

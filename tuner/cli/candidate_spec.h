@@ -32,14 +32,14 @@ void candidate_spec_close(struct candidate_source *);
 // Reads the candidate that the user named. Unknown parameters and values are errors; unknown baselines are found later.
 int candidate_spec_read(struct candidate_source *, const char *text, struct candidate_spec *);
 
-// The candidate's configuration. Parameters that it does not name take their values from the best configuration or,
-// without one, from the first valid one. The job's space must have been built. -1 with a message if the constraints
+// The candidate's configuration. Parameters that the user does not name take their values from the best configuration
+// or, without one, from the first valid one. The job's space must have been built. -1 with a message if the constraints
 // exclude it.
 int candidate_spec_config(const struct candidate_source *, const struct candidate_spec *, uint16_t *config,
                           struct error *);
 
-// The device's ceilings. They are read from the store if it contains them for this device; otherwise they are measured,
-// and written to the store if there is one. NULL if the worker failed. New reference.
+// The device's ceilings. If the store contains them for this device, they are read from it. Otherwise they are
+// measured, and written to the store if there is one. NULL if the worker failed. New reference.
 json_t *candidate_spec_ceilings(struct candidate_source *, struct single_run *);
 
 // For single_run_options.say: prints a line on stderr.

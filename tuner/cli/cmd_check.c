@@ -37,7 +37,7 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-// The configurations that are compiled, with hashes of their code, which show whether a parameter has an effect.
+// The configurations that are compiled, with hashes of their code. The hashes show whether a parameter has an effect.
 struct check_samples {
     size_t count;
     uint64_t *index;              // in the space; all different
@@ -229,7 +229,7 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
     return !good;
 }
 
-// The answer for a configuration whose compiler crashed or timed out, the same as in a run.
+// The answer for a configuration whose compiler crashed or timed out. The answer is the same as in a run.
 static json_t *lost(const struct pool_event *event)
 {
     autofree char *reason =
@@ -376,7 +376,8 @@ static int print_found(struct check *c)
     return status;
 }
 
-// The checks that need a compiler. `count` is -1 if the option was not given; a missing compiler is then not an error.
+// Performs the checks that need a compiler. If the option was not given, `count` is -1, and a missing compiler is no
+// error.
 static int check_by_compiling(struct check *c, int64_t count, const char *arch, const char *cache)
 {
     struct error err = {""};

@@ -156,7 +156,7 @@ static void print_all(const struct comparing *all)
         compare_print_all(all->documents);
 }
 
-// The number of jobs without a comparison, which therefore do not pass the gate.
+// Counts the jobs that do not pass the gate because they have no comparison.
 static size_t count_undecided(const struct comparing *all)
 {
     size_t count = 0;

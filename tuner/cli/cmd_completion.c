@@ -1,5 +1,5 @@
-// sweetspot completion: prints a shell script, which asks the same command for the words that can come next. The
-// scripts contain neither commands nor options, so they are never out of date.
+// sweetspot completion: prints a shell script that asks the same command for the words that can come next. The scripts
+// contain no commands or options, so they are never out of date.
 
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
@@ -63,7 +63,7 @@ static void print_value(const struct option_spec *spec)
         puts(":file");
 }
 
-// The option that a word names, if it takes a value.
+// Returns the option that a word names if this option takes a value, otherwise NULL.
 static const struct option_spec *option_before(const struct option_spec *specs_of, const char *word)
 {
     for (const struct option_spec *spec = specs_of; spec->name; spec++)

@@ -73,7 +73,7 @@ static const char *source_trouble(const json_t *section, const char *hash)
                     : "the template has changed since it was tuned: tune again";
 }
 
-// Prints one line per section. EXIT_NOTHING if one was tuned with another version of the template.
+// Prints one line per section. EXIT_NOTHING if a section was tuned with another version of the template.
 static int check_header(const struct job *job, const char *path)
 {
     struct error err = {""};

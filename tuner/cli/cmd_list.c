@@ -23,7 +23,7 @@ static struct {
     int format;
 } given;
 
-// Prints the whole document as JSON, or only the objects in `rows`, which belong to it, as a table or CSV.
+// Prints the whole document as JSON, or prints only its objects in `rows` as a table or CSV.
 static void print_rows(const json_t *document, const json_t *rows, const struct row_column *columns)
 {
     if (given.format == FORMAT_JSON)
@@ -261,7 +261,7 @@ static bool has_metric(const json_t *list, const char *metric)
     return false;
 }
 
-// Adds the set's own metrics, or only the metric `key` if that is given. A metric counts once even if several included
+// Adds the set's own metrics, or only the metric `key` if `key` is given. A metric counts once even if several included
 // sets contain it.
 static void add_metrics(json_t *list, const struct metric_set *set, const char *key)
 {

@@ -86,9 +86,9 @@ static int64_t not_kept(struct candidate_source *c, const char *why)
     return 0;
 }
 
-// The trial that a profile (tuner/explain/explain.h) belongs to: the trial of its configuration in the store's
-// environment, if that environment matches this device and the current source. Otherwise returns 0, with a note on
-// stderr.
+// Returns the trial that a profile (tuner/explain/explain.h) belongs to: the trial of the profile's configuration in
+// the store's environment. If that environment does not match this device and the current source, returns 0 with a note
+// on stderr.
 static int64_t owner_of(struct candidate_source *c, const struct single_run *single, const json_t *profile)
 {
     const struct session *s = &c->session;

@@ -132,8 +132,8 @@ out:
     return json;
 }
 
-// Reads all jobs into a list of JOBs. If one cannot be read, its JOB contains an "error", which is also printed on
-// stderr, and *failed is set, and *damaged if its store is there.
+// Reads all jobs into a list of JOBs. If a job cannot be read, its JOB contains an "error". The error is also printed
+// on stderr, and *failed is set. *damaged is set if the store of such a job exists.
 static json_t *read_jobs(const struct job_set *files, bool *failed, bool *damaged)
 {
     json_t *jobs = json_array();
@@ -173,8 +173,8 @@ static bool has_results(const json_t *jobs)
     return false;
 }
 
-// Writes the report. EXIT_NOTHING, with a message, if a store could not be read (the other stores are in the report),
-// or if all were empty.
+// Writes the report. EXIT_NOTHING with a message if a store could not be read, or if all stores were empty. The report
+// shows the stores that could be read.
 static int write_all(const struct job_set *files, const struct report_charts *charts, const char *output)
 {
     bool failed, damaged;

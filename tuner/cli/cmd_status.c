@@ -460,7 +460,7 @@ static int show(void *user, struct session *session)
     struct status status = {.session = session, .report = json_object(), .runs = json_array()};
     int result = session_build_space(session);
     if (!result) result = gather(&status);
-    // A run uses one device, which is then the newest one.
+    // A run uses one device, and this device is then the newest.
     if (!result && all->live && session->environment.key == session->devices[0].key)
         json_object_set(status.report, "live", all->live);
     if (!result && all->format == FORMAT_TABLE && !all->job_set.many) {

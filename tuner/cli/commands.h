@@ -1,5 +1,5 @@
-// The commands of `sweetspot`. Each command is one file cmd_<name>.c, which ends with its descriptor, and one line in
-// the table below.
+// The commands of `sweetspot`. A command consists of a file cmd_<name>.c, which ends with the command's descriptor, and
+// one line in the table below.
 #pragma once
 
 #include <stddef.h>
@@ -28,7 +28,7 @@ int command_run(const struct command *, int argc, char **argv);
 // The command with this name, or NULL.
 const struct command *command_find(const struct command *const *table, const char *name);
 const char *command_nearest(const char *name); // for "did you mean", or NULL
-// What to write instead of a command of earlier versions: "profile --limits" for limiter. NULL for other names.
+// Returns the replacement for a command of earlier versions ("profile --limits" for limiter), or NULL for other names.
 const char *command_renamed(const char *name);
 
 // The same table, for commands whose output covers all commands. It is empty until main hands it over.

@@ -19,7 +19,7 @@ static inline bool is_baseline(const struct final_entry *entry)
     return !entry->trial;
 }
 
-// The number of a candidate's launches that were verified, in its trial and in the final together.
+// Returns how many launches of a candidate were verified in its trial and in the final.
 int64_t compare_judged(const struct comparison *, const struct final_entry *);
 // Prints everything about one comparison, for people.
 void compare_print(const struct comparison *);

@@ -223,7 +223,7 @@ static void print_energy(const struct comparison *c)
     }
 }
 
-// Prints the remaining risk that the winner's results, or those of each kernel, are wrong.
+// Prints the remaining risk that the results of the winner, or of each kernel, are wrong.
 static void print_risk(const struct comparison *c)
 {
     const struct final *final = &c->final;

@@ -1,5 +1,6 @@
-// For commands on one or several jobs. They handle each job's results in turn, for each of its devices. If a job fails,
-// the command prints the error and continues with the remaining jobs. It returns the greatest exit status.
+// For commands that accept one or several jobs. Such a command handles the results of one job after the other, on each
+// of the job's devices. If a job fails, the command prints the error and continues with the remaining jobs. It returns
+// the greatest exit status.
 //
 //     static struct job_set several;
 //     static const struct option_spec specs[] = {OPTION_JOBS(&several.named), OPTION_STORE(&several.store),
@@ -45,7 +46,7 @@ int job_set_each_job(struct job_set *, job_set_visit_job *visit, void *user);
 enum job_set_devices { NEWEST_DEVICE, EVERY_DEVICE };
 typedef int job_set_visit(void *user, struct session *);
 int job_set_each(struct job_set *, enum job_set_devices, job_set_visit *visit, void *user);
-// Like job_set_each, but for a single job, which it takes. For use in a job_set_visit_job.
+// Like job_set_each, but for a single job. Takes the job. For use in functions of the type job_set_visit_job.
 int job_set_visit_results(const struct job_set *, enum job_set_devices, job_set_visit *visit, void *user,
                           const char *path, struct job *);
 
@@ -57,8 +58,9 @@ bool job_set_is_folder(const char *path);
 // The file that `given` means for a job: if it is a folder or ends with a slash, the file `name` in it. malloc'ed.
 char *job_set_file(const char *given, const char *name);
 
-// Prints documents as JSON. They are objects with a member "job", one per job and device, grouped by job with its
-// newest device first. For one job file, prints its object, with "format" and "version" in front. For several files, or
-// a folder, prints {"format":format,"version":version,"jobs":[..],"failed":[..]}. The objects for a job's other devices
-// are in its member "other_devices".
+// Prints documents as JSON. Each document is an object with a member "job", for one device of that job. Documents are
+// grouped by job, with the newest device first. For one job file, prints the object of its newest device, with "format"
+// and "version" in front. For several files, or a folder, prints
+// {"format":format,"version":version,"jobs":[..],"failed":[..]}. The objects for a job's other devices are in its
+// member "other_devices".
 void job_set_print(const struct job_set *, const char *format, int version, const json_t *documents);

@@ -226,7 +226,8 @@ static void drop_gone(struct server *s)
     s->client_count = kept;
 }
 
-// One step of the loop. It polls the listener, two entries for each client, the spare process, and the busy process.
+// Performs one step of the loop: polls the listener, two entries for each client, the spare process and the busy
+// process.
 static void serve(struct server *s)
 {
     struct pollfd polled[1 + 2 * CLIENTS_MOST + 2 * CHILD_POLLED];

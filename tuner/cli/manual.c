@@ -104,7 +104,7 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-// Writes the facts for a command, or all facts if it is NULL.
+// Writes the facts for a command, or all facts if `command` is NULL.
 static void put_facts(FILE *f, const char *title, const struct manual_fact *facts, const char *command)
 {
     put_section(f, title);

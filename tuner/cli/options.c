@@ -204,8 +204,8 @@ static int unknown_option(const struct option_spec *specs, const char *word, siz
                    nearest ? "'?" : "");
 }
 
-// Takes the option in argv[*i] and its value, which is `rest` (the rest of that word) or, if `rest` is NULL, the next
-// word.
+// Takes the option in argv[*i] and its value. The value is `rest` (the rest of that word) or, if `rest` is NULL, the
+// next word.
 static int take_option(const struct option_spec *spec, const char *rest, int argc, char **argv, int *i)
 {
     if (spec->flag) {

@@ -1,5 +1,5 @@
-// Each command has one table of options at the top of its file, which drives both parsing and --help, so that the two
-// cannot differ.
+// Each command has one table of options at the top of its file. The table drives both parsing and --help, so that the
+// two cannot differ.
 //
 //     static struct { const char *job, *store; double time; int64_t count; bool force; int format; } given = {.count =
 //     10};
@@ -79,8 +79,9 @@ extern const char *const format_names[], *const document_formats[]; // document_
 // after --help (printed on stdout), EXIT_USAGE after a mistake (reported on stderr with the nearest name).
 int options_parse(const struct option_spec *, const char *description, int argc, char **argv);
 
-// These print a line on stderr. complain prints "sweetspot: <message>", in red on a terminal, and returns `status`.
-// command_refuse prints "sweetspot <command>: <message>" for the most recently parsed command, and returns EXIT_USAGE.
+// These functions print a line on stderr. complain prints "sweetspot: <message>", in red on a terminal, and returns
+// `status`. command_refuse prints "sweetspot <command>: <message>" for the most recently parsed command, and returns
+// EXIT_USAGE.
 int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // complain_foreign says that a command does not replace this file (output_is_foreign), and returns EXIT_USAGE.
 int complain_foreign(const char *path);

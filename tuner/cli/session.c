@@ -174,7 +174,7 @@ char *session_store_path(const struct job *job, const char *given)
     return text_format("%s/%s.db", folder, job->name);
 }
 
-// Gathers each device's first environment, which is its newest. Environments of other jobs are left out, unless the
+// Gathers each device's newest environment, which is visited first. Environments of other jobs are left out, unless the
 // newest environment belongs to another job. In that case, the store is not for this job.
 static int add_device(void *user, const struct environment *e)
 {

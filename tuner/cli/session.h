@@ -20,8 +20,8 @@ struct session {
     // session.
     struct environment *devices;
     size_t device_count;
-    struct arena memory; // for their strings
-    // The store's current environment, which is one of these. For replayed trials, its source_hash comes from the
+    struct arena memory; // for the strings of `devices`
+    // The store's current environment, which is one of `devices`. For replayed trials, its source_hash comes from the
     // recording ("" if it contains none).
     struct environment environment;
     json_t *device;          // its newest "device" document, or NULL
@@ -49,7 +49,7 @@ int session_load_job(const char *path, struct job **out);
 // The folder for a job's results (store, log, compile cache, header), malloc'ed. It is `out` in the job file's project:
 // the nearest folder above the file with an `out` or a `.git`, otherwise the file's own folder. So it does not depend
 // on where a command is started. An installed job uses `out` in the current folder instead, and so does a job whose
-// only store is there. If both folders have a store, a message on stderr names them once.
+// only store is there. If both folders have a store, a message on stderr names both stores once.
 char *results_folder(const struct job *);
 // The compile cache: `given`, or `cache` in the folder for results. malloc'ed.
 char *results_cache(const struct job *, const char *given);
@@ -69,11 +69,11 @@ int session_best(struct session *, int64_t except, int64_t *id);
 // that cannot be used is reported on stderr. Release *final if *decided.
 int session_winner(struct session *, struct final *final, bool *decided, int64_t *winner);
 
-// "sweetspot <command> JOB" with the options that it needs to find the same results: the --store of the current
-// command, and for `tune` the device and the cache of the last run. malloc'ed.
+// Returns "sweetspot <command> JOB" with the options that are needed to find the same results. These are the --store of
+// the current command and, for `tune`, the device and the cache of the last run. malloc'ed.
 char *session_command(const struct session *, const char *command);
-// The GPU of this machine that the last run used, or the first such GPU if it used several. -1 if the run's results
-// come from a recording or from other machines.
+// The GPU of this machine that the last run used, or the first such GPU if the run used several. -1 if the run's
+// results come from a recording or from other machines.
 int session_gpu(const struct session *);
 // Prints on stderr what is missing and the command that provides it: "sweetspot: <what>; <how>: sweetspot tune JOB".
 // Returns EXIT_NOTHING.

@@ -86,7 +86,7 @@ static const char *next_line(const char *line)
     return *line ? line + 1 : NULL;
 }
 
-// The last line from ptxas, before `end`, that contains these words; NULL: none. ptxas writes its lines after all
+// The last line from ptxas before `end` that contains these words; NULL: none. ptxas writes its lines after all
 // messages about the program.
 static const char *last_line(const char *log, const char *end, const char *words)
 {

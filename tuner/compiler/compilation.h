@@ -6,7 +6,7 @@
 struct compilation {
     enum { COMPILED, COMPILE_FAILED, COMPILE_TIMED_OUT, COMPILE_NO_MEMORY } result;
     char *log;      // output of compiler and ptxas
-    char *warnings; // C75xx lines of the log; ""
+    char *warnings; // C75xx lines of the log; "": none
     void *cubin;
     size_t cubin_size;
     size_t entry_count;

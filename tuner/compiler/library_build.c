@@ -41,7 +41,8 @@ static void add(struct library_source *b, const char *option)
     text_list_add(&b->options, text_copy(option));
 }
 
-// Adds the folder of the headers for users' functions after the user's folders. These headers are found by name.
+// After the user's folders, adds the folder of the headers for users' functions, so that these headers are found by
+// name.
 static void add_headers(struct library_source *b)
 {
     autofree char *folder = installation_headers();

@@ -181,9 +181,9 @@ static int run_nvcc(const struct nvcc *nvcc, const struct compile_job *j, const 
     return failed;
 }
 
-// A job's candidate is first compiled without the bodies of host functions. If that fails, for example because a macro
-// hides `__device__`, it is compiled unchanged. If that succeeds, the source's other candidates are compiled unchanged
-// too.
+// A job's candidate is first compiled without the bodies of host functions. If this fails, for example because a macro
+// hides `__device__`, the candidate is compiled unchanged. If only the unchanged candidate compiles, the source's other
+// candidates are compiled unchanged too.
 static int run_alone(const struct nvcc *nvcc, const struct compile_job *j, const char **symbols, struct compilation *c,
                      struct error *err)
 {
@@ -239,7 +239,7 @@ static json_t *unless_changed(json_t *answer, const struct compile_job *j)
 }
 
 // NVRTC compiles first (its result is usually in the cache), because it knows the names of the entries in a cubin. With
-// "alone" it is not used, because it cannot read the source.
+// "alone", NVRTC is not used, because it cannot read the source.
 static json_t *compile_by_nvcc(const struct compile_request *request, const char *version)
 {
     struct error err;

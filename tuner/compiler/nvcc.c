@@ -153,7 +153,7 @@ int nvcc_compile(const struct nvcc *n, const char *unit, const struct text_list 
     if (work_folder_make("nvcc", folder, err)) return -1;
     *c = (struct compilation){.result = COMPILE_FAILED};
     autofree char *source = text_join_path(folder, "unit.cu"), *cubin = text_join_path(folder, "unit.cubin");
-    // For a virtual architecture there is PTX, which takes the cubin's place.
+    // For a virtual architecture, nvcc makes PTX, which takes the cubin's place.
     char *kind = options->count && strstr(options->list[0], "code=compute_") ? "-ptx" : "-cubin";
     char *fixed[] = {n->program, kind, "--ptxas-options=-v", "-o", cubin, source};
     enum { COUNT = sizeof fixed / sizeof *fixed };

@@ -77,7 +77,7 @@ def _shape(buffer, at):
 
 
 def _loop(loops, at):
-    """The environments of all runs; without loops, there is one run."""
+    """Yields the environment of each run. Without loops, there is one run."""
     if not loops:
         yield at
         return
@@ -93,7 +93,7 @@ def _runs(stage, at):
 
 
 def _launches(section, at):
-    """Each launch: the stage's number, the environment, and which buffer each name stands for."""
+    """Yields for each launch the stage's number, the environment, and the buffer that each name stands for."""
     def exchange(stage):
         for one, other in stage.get("swap", ()):
             stands[one], stands[other] = stands[other], stands[one]
@@ -118,7 +118,7 @@ def _supported(section, at, names):
 
 
 def _relative_time(section, at):
-    """The wave model, as in the C header."""
+    """The relative time according to the wave model, as in the C header."""
     work = max(float(_value(section["work"], at)), 1.0)
     stage = next((stage for stage in section["stages"] if stage["name"] == section.get("stage")), None)
     run = next(_runs(stage, at), None) if stage else None
@@ -134,7 +134,7 @@ def _distance(a, b):
 
 
 def _expected_time(section, sizes, names):
-    """From the three nearest problems that the kernel was timed on."""
+    """Estimates the time from the three nearest problems on which the kernel was timed."""
     here = _relative_time(section, _at(names, sizes))
     near = sorted(((_distance(sizes, one["sizes"]), one["time"] * (here / _relative_time(
         section, _at(names, one["sizes"])))) for one in section["times"]), key=lambda pair: pair[0])[:3]
@@ -145,8 +145,8 @@ def _expected_time(section, sizes, names):
 # CUDA ----------------------------------------------------------------------------------------------------------------
 
 class _Driver:
-    """libcuda, each of whose functions returns 0 or raises. The functions that every launch calls have no `argtypes`,
-    because ctypes is faster with converted arguments (_word)."""
+    """libcuda. A call of one of its functions returns 0 or raises an exception. Functions that every launch calls have
+    no `argtypes`, because ctypes is faster with arguments that are already converted (_word)."""
 
     def __init__(self):
         try:
@@ -168,7 +168,7 @@ class _Driver:
             raise RuntimeError("%s: %s" % (function, (text.value or b"CUDA error %d" % status).decode()))
 
     def number(self, function, *arguments):
-        """What a function writes into its first argument."""
+        """Returns the number that a function writes into its first argument."""
         value = ctypes.c_int()
         self.call(function, ctypes.byref(value), *arguments)
         return value.value
@@ -184,7 +184,7 @@ class _Driver:
         return word.value
 
     def context_of(self, device):
-        """The current context if it is the device's, else the primary one."""
+        """Returns the current context if it belongs to the device, otherwise the device's primary context."""
         current = self.context()
         if current and self.number("cuCtxGetDevice") == device:
             return current
@@ -193,7 +193,7 @@ class _Driver:
         return self.primary[device]
 
     def describe(self, device):
-        """The name, the compute capability and the multiprocessors."""
+        """Returns the device's name, compute capability and number of multiprocessors."""
         name = ctypes.create_string_buffer(256)
         self.call("cuDeviceGetName", name, 256, device)
         major, minor, count = (self.number("cuDeviceGetAttribute", which, device) for which in (75, 76, 16))
@@ -213,7 +213,7 @@ class _Driver:
 
 
 class _Room(threading.local):
-    """Where the driver writes the answers to the queries of every launch."""
+    """The memory into which the driver writes the answers to the queries that every launch makes."""
 
     def __init__(self):
         word = ctypes.c_void_p()
@@ -239,8 +239,9 @@ _from_capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_ch
 
 
 def _look(driver, arrays, stream, kept):
-    """The layouts (shape, strides, type, device, whether it is read-only) and the addresses of arrays, whether one is
-    torch's, and the stream that the others name. Whatever must live until the launch is added to `kept`."""
+    """Returns the arrays' layouts (shape, strides, type, device, whether it is read-only) and addresses, whether an
+    array is torch's, and the stream that the other arrays name. Objects that must live until the launch are added to
+    `kept`."""
     attribute, (place, _, number) = driver.attribute, _room.own
     layouts, addresses, tensors, named = [], [], False, None
     for array in arrays:
@@ -290,7 +291,7 @@ if hasattr(getattr(torch, "_C", None), "_cuda_getCurrentRawStream"):  # ten time
 
 
 def _stream_handle(stream):
-    """The handle of a stream of torch, CuPy, Numba or cuda.core, or of a number."""
+    """The handle of a stream, which is an object of torch, CuPy, Numba or cuda.core, or a number."""
     if hasattr(stream, "__cuda_stream__"):
         return stream.__cuda_stream__()[1]
     for name in ("cuda_stream", "ptr", "handle"):
@@ -333,7 +334,7 @@ def _allocating(like, handle, device):
 # From arrays to launches ---------------------------------------------------------------------------------------------
 
 class _Plan:
-    """What to launch for arrays of these layouts, wherever they are."""
+    """The launches for arrays with these layouts, whatever their addresses."""
 
     def __init__(self, names, layouts, sizes):
         driver = _driver()
@@ -370,7 +371,7 @@ class _Plan:
         self.results = operator.itemgetter(*outputs) if outputs else lambda arrays: None
 
     def check(self, buffer, shape, strides, size, own_shape, own_strides, kind, _device, read_only):
-        """Raises unless the array is like those with which the kernel was verified."""
+        """Raises an exception unless the array is like those with which the kernel was verified."""
         name, types = buffer["name"], _TYPES.get(kind, ())
         bytes_each = _ELEMENTS[types[0]][0] if types else 1
         if own_strides is None or isinstance(kind, str):
@@ -478,7 +479,7 @@ class _Ready:
         self.kernels = _load(driver, context, plan.device, plan.section)
 
     def on(self, stream):
-        """Functions and their arguments. The structs are never changed: another thread may be launching."""
+        """Functions and their arguments. The structs are never changed, because another thread may use them."""
         configs = ctypes.create_string_buffer(56 * len(self.plan.steps))
         calls = [(self.driver.fill, (_word(address), 0, _word(size), _word(stream))) for address, size in self.zeros]
         for i, (number, shape, attributes, count, place) in enumerate(self.plan.steps):
@@ -506,7 +507,7 @@ class _Ready:
 
 
 def _load(driver, context, device, section):
-    """The kernels of the stages. The driver keeps a library for all contexts; each context has a copy of its own."""
+    """Loads the stages' kernels. The driver keeps one library for all contexts, of which each context has a copy."""
     index = _sections.index(section)
     if (context, index) not in _kernels:
         toolkit = re.search(r"\d+", section["compiler"])
@@ -534,7 +535,7 @@ def _kernel(driver, device, binary, stage):
 
 
 def _sizes_from(shapes, given):
-    """The environment, from what is given and from the shapes that are sizes themselves."""
+    """The environment, made from the sizes in `given` and from the dimensions of shapes that are sizes themselves."""
     at = {"size_" + name: size for name, size in given or ()}
     if not {name for name, _ in given or ()} <= set(SIZES):
         raise TypeError("sizes has %s; the names are: %s" % (", ".join(name for name, _ in given), ", ".join(SIZES)))
@@ -549,7 +550,7 @@ def _sizes_from(shapes, given):
 
 
 def _section_for(device, at):
-    """The section for a device (_Driver.describe) and sizes: as name_load and name_select of the C header choose."""
+    """The section for a device (_Driver.describe) and sizes, chosen like name_load and name_select in the C header."""
     def fits(section):
         near = re.sub(r"\D", "", section["arch"]) == str(device[1]) and section["sm_count"] <= device[2]
         return section["device"] == device[0], near, section["sm_count"]
@@ -590,7 +591,7 @@ def _new_ready(plan, context, *addresses):
 
 
 def _prepare(arrays, sizes, stream, scratch):
-    """The launches, the current context, the stream, all arrays, and what else must live until the launch."""
+    """Returns the launches, the context, the stream, all arrays, and other objects that must live until the launch."""
     kept, count = [], len(arrays)
     if scratch:
         arrays = (*arrays, *scratch.values())
@@ -617,9 +618,9 @@ def _prepare(arrays, sizes, stream, scratch):
 
 def run(*arrays, sizes=None, stream=None, scratch=None):
     """Launches on the caller's current stream, or on `stream`, and returns the outputs: run(*ARRAYS), or run(*INPUTS)
-    with arrays of torch or CuPy, which then makes the outputs. sizes: {"M": 64}, where the shapes do not tell them.
-    scratch: {name: array} of those that are not to be made here. The current stream is torch's for its tensors, else
-    the one that __cuda_array_interface__ names, else the default stream."""
+    with arrays of torch or CuPy, which then makes the outputs. sizes: {"M": 64}, the sizes that the shapes do not tell.
+    scratch: {name: array}, the scratch arrays that `run` should not make. The current stream is torch's for torch's
+    tensors, otherwise the one that __cuda_array_interface__ names, otherwise the default stream."""
     ready, current, handle, arrays, _kept = _prepare(arrays, sizes, stream, scratch)
     ready.launch(handle, current)
     if stream is not None and isinstance(arrays[0], _TENSOR) and handle != _torch_stream(ready.plan.device):
@@ -628,8 +629,8 @@ def run(*arrays, sizes=None, stream=None, scratch=None):
 
 
 def prepare(*arrays, sizes=None, stream=None, scratch=None):
-    """Checks once and keeps the arrays. Calling the result launches like `run`, on the stream that is then the caller's
-    current one, or on `stream`, and returns the outputs."""
+    """Checks the arrays once and keeps them. Calling the result launches like `run` and returns the outputs. It uses
+    `stream` or, without one, the stream that is the caller's current stream at the time of the call."""
     return _Prepared(*_prepare(arrays, sizes, stream, scratch), stream is not None)
 
 
@@ -658,7 +659,7 @@ class _Prepared:
 
 
 def supports(*sizes):
-    """Whether these sizes count as verified, on the current device or, without one, on the file's first."""
+    """Whether these sizes count as verified on the current device or, without one, on the file's first device."""
     if len(sizes) != len(SIZES):
         raise TypeError("pass the sizes %s" % ", ".join(SIZES))
     try:
@@ -669,12 +670,12 @@ def supports(*sizes):
 
 
 def shapes(*sizes):
-    """{name: (shape, strides, type, direction)} of all arrays, scratch included."""
+    """Returns {name: (shape, strides, type, direction)} for all arrays, including scratch."""
     return {one["name"]: (*_shape(one, _at(SIZES, sizes)), one["type"], one["direction"]) for one in _buffers}
 
 
 def _register():
-    """The operator torch.ops.sweetspot.name_best: the inputs, then the sizes that their shapes do not tell."""
+    """The operator torch.ops.sweetspot.name_best. It takes the inputs, then the sizes that their shapes do not tell."""
     if torch is None or not hasattr(torch.library, "register_fake") or not INPUTS:
         return None, None
     inputs = [one for one in _buffers if one["name"] in INPUTS]

@@ -2,10 +2,11 @@
 // from the sections, so that a section from an older header is written unchanged. The inline functions are in
 // header_functions.c.
 //
-// The order of the text: how to use it (a comment), the choice of the device, parameters and what a build needs, inline
-// functions for launch geometry and launching, then the evidence. The end is outside of the include guard: the
-// parameters under the template's own names, and the machine-readable sections in a comment. No code follows that a
-// parameter called `N` or `grid` could break. Function arguments are called size_M for the same reason.
+// The text begins with a comment on how to use it. The choice of the device, the parameters and the data for a build
+// follow, then inline functions for launch geometry and launching, then the evidence. The end is outside of the include
+// guard: the parameters under the template's own names, and the machine-readable sections in a comment. A parameter
+// called `N` or `grid` can break no code there, because none follows. Function arguments are called size_M for the same
+// reason.
 #include "tuner/header/header.h"
 
 #include <errno.h>
@@ -58,7 +59,7 @@ static bool same_members(const json_t *a, const json_t *b, const char *const mem
     return true;
 }
 
-// Whether one header can launch both sections: they must have the same stages, which use the same buffers.
+// Whether one header can launch both sections. They must have the same stages, and these must use the same buffers.
 static bool same_interface(const json_t *a, const json_t *b)
 {
     static const char *const stage[3] = {"name", "entry", "name"}, *const buffer[3] = {"name", "type", "direction"},

@@ -356,7 +356,7 @@ json_t *contract_arguments(struct const_eval *f, const struct stage *stage)
     return list;
 }
 
-// A cubin contains its names one after another, each followed by a NUL.
+// Finds a symbol's name in a cubin, which contains names one after another, each followed by a NUL.
 static const char *find_symbol(const unsigned char *binary, size_t size, const char *name)
 {
     for (size_t i = 0, begin = 0; i < size; i++) {

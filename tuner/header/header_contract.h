@@ -21,9 +21,9 @@
 //
 // Buffers that launches take by address are listed too. "C" is C code that uses size_M, size_N, .. "before" says what
 // the buffer must contain before every launch. A size is supported if it lies between the smallest and the largest
-// verified size and is a multiple of the greatest common divisor of all verified sizes. Constants and objects are
-// missing if a job has none. The user sets a constant with cudaMemcpyToSymbol, or in the embedded binary at the address
-// that NAME_constant returns, and creates the objects (textures and surfaces).
+// verified size and is a multiple of the greatest common divisor of all verified sizes. "constants" and "objects" are
+// missing if a job has none. The user sets a constant with cudaMemcpyToSymbol or, in the embedded binary, at the
+// address that NAME_constant returns. The user also creates the objects (textures and surfaces).
 #pragma once
 
 #include "tuner/base/json.h"
@@ -46,8 +46,8 @@ struct const_eval {
 int const_eval_init(struct const_eval *, const struct job *, const uint16_t *config, bool python, struct error *);
 void const_eval_release(struct const_eval *);
 
-// The expression's C code, or `absent` if there is no expression. If it cannot be written, *err says so, `failed` is
-// set, and the code is "0". New reference.
+// The expression's C code, or `absent` if there is no expression. If the expression cannot be written as C, *err has
+// the reason, `failed` is set, and the code is "0". New reference.
 json_t *const_eval_text(struct const_eval *, const struct expr *, const char *absent);
 // The code of several expressions, "1" for a missing expression. New reference.
 json_t *const_eval_list(struct const_eval *, struct expr *const *expressions, size_t count);

@@ -1,6 +1,6 @@
 // Binaries next to a header: the cubins that a final stored (tuner/store/binary.h), written as C arrays into <header
-// without .h>_binary.c. The hash of an array's bytes is in the array's name and in a comment of the file, so that the
-// binaries of other devices are found there when a header is merged.
+// without .h>_binary.c. The hash of an array's bytes is in the array's name and in a comment of the file. When a header
+// is merged, the binaries of other devices are found in the file by this hash.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -43,5 +43,5 @@ int header_embed_write(const char *header, const json_t *sections, struct binary
 // Writes the sections' kernels into a *.sweetspot file for sweetspot_runtime.c. -1 with a message.
 int header_kernels_write(const char *path, const json_t *sections, const struct binary_list *, struct error *);
 
-// Writes a trial's binary, which must be a single cubin, into a file. Returns like binary_list_take.
+// Writes a trial's binary into a file. The binary must be a single cubin. Returns the same as binary_list_take.
 int header_cubin_write(const char *path, struct store *, int64_t trial, struct error *);

@@ -37,8 +37,8 @@ static void put_case(struct renderer *r, const json_t *stage)
     header_put(r, "    }\n");
 }
 
-// Writes the function that tells whether a run with this number exists and, if so, the values of its loop variables. A
-// stage without loops has one run.
+// Writes the function that returns whether a run with this number exists and, if so, sets the values of the run's loop
+// variables. A stage without loops has one run.
 static void put_runs(struct renderer *r, const char *name, const char *prefix)
 {
     header_put(
@@ -166,7 +166,7 @@ static void put_list(struct renderer *r, const json_t *map, const char *key, con
         header_put(r, "        t.%s[%zu] = (%s)(%s);\n", member, i, type, json_string_value(text));
 }
 
-// Writes 32, 64 or 128 bytes as CUDA's numbers, which are logarithms relative to `unit`; 0 bytes are 0.
+// Writes 32, 64 or 128 bytes as CUDA's number, a logarithm relative to `unit`. 0 bytes become 0.
 static void put_map_bytes(struct renderer *r, const json_t *map, const char *key, int unit)
 {
     const char *text = json_get_string(map, key, "0");

@@ -63,7 +63,7 @@ static size_t most_units(const struct renderer *r)
     return most;
 }
 
-// A binary without units is a single cubin, which begins at its first byte.
+// A binary without units is a single cubin that begins at the binary's first byte.
 static void put_units(struct renderer *r, const json_t *units, size_t most)
 {
     for (size_t u = 0; u < most; u++) {
@@ -304,8 +304,8 @@ static void put_fill_case(struct renderer *r, const json_t *section, size_t i, c
     r->repeated = NULL;
 }
 
-// Writes the function that evaluates a stage's launch and its arguments: `..._fill`, which launch.in declares and
-// calls. Functions in launch.in note errors in arguments; they check all launches of a section before the first one.
+// Writes the function `..._fill`, which evaluates a stage's launch and its arguments. launch.in declares and calls it.
+// Functions in launch.in note errors in arguments, and check all launches of a section before the first one is made.
 static void put_fill(struct renderer *r)
 {
     header_put(r, "static inline void name_fill(int section, int stage, const struct name_call *c, long long run, int "

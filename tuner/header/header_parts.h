@@ -11,8 +11,9 @@ int header_render(FILE *, void *sections, struct error *);
 void header_put_section(FILE *, const json_t *section);
 
 // header_source.c writes what a user needs to compile the template. The opening comment lists the arguments of each
-// stage in order, variables and objects, and what a caller must do. A section's macros give entries, options and
-// arguments. After the parameters with the template's own names comes a warning if the compiler's architecture differs.
+// stage in order, variables and objects, and the duties of a caller. A section's macros give entries, options and
+// arguments. The parameters with the template's own names are followed by a warning for compilers that build for
+// another architecture.
 void header_comment_arguments(struct renderer *, const json_t *section);
 void header_comment_bindings(struct renderer *, const json_t *section);
 void header_comment_contract(struct renderer *, const json_t *section);
@@ -29,8 +30,8 @@ bool header_is_part(const json_t *stage);
 
 // header_functions.c: the inline functions that depend on the sizes.
 void header_functions(struct renderer *);
-// The name of the function for a scalar argument, or for a member of a struct (NULL if it is not a member), without
-// "_on"; malloc'ed.
+// Returns the name of the function for a scalar argument or, if `member` is not NULL, for this member of a struct. The
+// name lacks "_on"; malloc'ed.
 char *header_scalar_name(const char *prefix, size_t place, const json_t *member);
 // CUDA's number for the element type of a tensor map.
 int header_map_type(const char *type);
@@ -46,11 +47,11 @@ const char *header_symbol(const json_t *section, const json_t *stage, struct err
 bool header_scalar_bits(const json_t *argument, unsigned *bits);
 // The most bytes that a stage's arguments can take in a step's `room`, with padding for alignment.
 size_t header_argument_room(const json_t *stage);
-// The product of a stage's three sizes, such as "cluster"; INT64_MAX if they depend on the problem.
+// The product of a stage's three sizes for a key such as "cluster"; INT64_MAX if a size depends on the problem.
 int64_t header_product(const json_t *stage, const char *key);
 
-// The type of an argument or a buffer: its element, its name in C, and whether it does not exist in C99, so that
-// scalars are stored as bits and pointers are void *.
+// The type of an argument or a buffer: its element, its name in C, and whether C99 lacks the type. If so, scalars are
+// stored as bits and pointers are void *.
 int header_element_of(const json_t *described);
 const char *header_c_type(int element);
 bool header_only_bits(int element);

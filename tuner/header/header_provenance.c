@@ -43,7 +43,7 @@ void header_advise(struct renderer *r, const json_t *section)
                        compiler);
 }
 
-// Writes how nvcc's build of the template compares with NVRTC's.
+// Writes how nvcc's build of the template compares with NVRTC's build.
 static void comment_nvcc(struct renderer *r, const json_t *section)
 {
     const json_t *nvcc = json_object_get(section, "nvcc");

@@ -1,4 +1,4 @@
-// See header_python.h. The part that is the same for all jobs is best.py, which does the checks and the launches.
+// See header_python.h. The part that is the same for all jobs is best.py. It does the checks and the launches.
 #include "tuner/header/header_python.h"
 
 #include "kernels/element.h"

@@ -1,6 +1,6 @@
-// Kernels for sweetspot_runtime.c, which chooses among them at run time. Each section is written as text that the
-// runtime can read; programs in postfix notation compute the sizes and each launch. The text is next to the binary's
-// bytes in <header>_binary.c, or before them in a *.sweetspot file. sweetspot_runtime.c is written here too.
+// Kernels among which sweetspot_runtime.c chooses at run time. Each section is written as text that the runtime can
+// read; programs in postfix notation compute the sizes and each launch. The text is next to the binary's bytes in
+// <header>_binary.c, or before them in a *.sweetspot file. sweetspot_runtime.c is written here too.
 //
 //   sweetspot-kernel 1 <hash> <bytes of the text> <bytes of the binary>      in a file, before each kernel
 //   job sgemm

@@ -129,8 +129,8 @@ static json_t *energy_text(const struct final_entry *entry, size_t problem)
 }
 
 // The largest regret, which is the slowdown of the chosen kernel relative to the fastest known one: "tuned" on the
-// problems for which kernels were chosen, "held_back" on the problems that were held back. "held" is the number of the
-// latter.
+// problems for which kernels were chosen, "held_back" on the problems that were held back. "held" is the number of
+// problems that were held back.
 static json_t *largest_regret(const struct job *job, const struct final *final)
 {
     double worst[2] = {0};

@@ -26,7 +26,8 @@
 //
 //    "device":"FALLBACK","arch":"","fallback":true,"verified_on":"NVIDIA H200"
 //
-// These exist only with objective each, if the kernel is one of several; "problems" are those for which it was chosen:
+// With objective each, a kernel that is one of several has these too; "problems" lists the problems for which it was
+// chosen:
 //
 //    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264,     input of tuner/setup/wave_model.h
 //    "times":[{"sizes":[..],"time":..}]                                on all problems that were not held back
@@ -80,6 +81,7 @@ size_t header_first_of_device(const json_t *sections, size_t section);
 // Whether any section has a binary.
 bool header_embeds(const json_t *sections);
 
-// Whether a section is the fallback's; and the number of the fallback's section among all sections, or -1.
+// header_is_fallback: whether a section is the fallback's. header_fallback_of: the index of the fallback's section, or
+// -1.
 bool header_is_fallback(const json_t *section);
 int header_fallback_of(const json_t *sections);

@@ -1,7 +1,7 @@
 // Shared by the files that write the header's text: names, comments, literals, arguments.
 //
-// The files build on each other: header_section.c and header_text.c use no other files, the parts (header_parts.h) use
-// these two, and header.c, which uses all of them, reads, merges and writes whole headers.
+// The files build on each other: header_section.c and header_text.c use no other files, and the parts (header_parts.h)
+// use these two. header.c uses all of them to read, merge and write whole headers.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -58,8 +58,8 @@ void header_end_conditions(struct renderer *);
 void header_begin(struct renderer *, const char *type, const char *name, const char *variables);
 // Ends the function by returning the variable `result`, and adds the shorter function for the chosen section.
 void header_end(struct renderer *, const char *type, const char *name, const char *result);
-// Writes a function whose value is an expression of the sizes in some sections and 0 in the others, and the shorter
-// function. `values`: "section == 0 ? size_N : section == 2 ? 2 * size_N : "
+// Writes a function that returns an expression of the sizes in some sections and 0 in the others. Also writes the
+// shorter function. `values`: "section == 0 ? size_N : section == 2 ? 2 * size_N : "
 void header_put_values(struct renderer *, const char *type, const char *name, const char *values);
 
 // Notes why no header can be written. The first reason is kept.

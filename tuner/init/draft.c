@@ -5,7 +5,7 @@
 #include "tuner/init/draft_parts.h"
 #include "tuner/source/source.h"
 
-// Whether another argument already has the name. For a scalar, also whether it is a setting of a problem or has a
+// Whether another argument already has the name. For a scalar, also whether the name is a setting of a problem or has a
 // meaning in expressions.
 static bool is_taken(const struct job_draft *d, const char *name, bool scalar)
 {

@@ -20,7 +20,7 @@ struct draft_parameter {
 struct draft_argument {
     const char *name;                   // the job's; unique
     const struct cuda_argument *source; // NULL: known only to the compiler
-    struct kernel_parameter known;      // from the compiler; without it only the name of a builtin type
+    struct kernel_parameter known;      // from the compiler; without a compiler only a builtin type's name
     bool is_known;
     const char *value; // the number that a launch passes; NULL: blank
 };
@@ -34,7 +34,7 @@ struct draft_launch {
     const char *grid[3], *block[3]; // NULL: 1
     const char *shared;             // bytes, or NULL
     int line;                       // 0: none in the source
-    bool known;                     // otherwise the launch cannot be taken from the source
+    bool known;                     // false: the launch cannot be taken from the source
     const char *reason;             // why it is not known; NULL: no reason
 };
 
@@ -77,8 +77,9 @@ struct job_draft {
     } dialog;
 };
 
-// Makes the draft, except for what the compiler reports. The draft refers to the file, which must outlive it. `path` is
-// the source's path, for reading the files that it includes; with NULL, none are read. The caller releases the draft.
+// Makes the draft, except for the facts that the compiler reports. The draft refers to the file, so the file must
+// outlive it. `path` is the source's path, for reading the files that the source includes. If `path` is NULL, no such
+// files are read. The caller releases the draft.
 void job_draft_open(struct job_draft *, const struct cuda_file *, const struct cuda_kernel *, const char *path);
 // Answers a question; the strings are copied. Questions about parameters must be answered before the compiler is asked.
 // The last answer counts.

@@ -139,8 +139,8 @@ bool draft_is_size(const struct draft_argument *a)
            !draft_is_object(a, "cudaTextureObject_t") && !draft_is_object(a, "cudaSurfaceObject_t");
 }
 
-// "out" if the body only assigns elements of the buffer, "in" if it only reads them, otherwise "inout". NULL if it uses
-// no elements.
+// "out" if the body only assigns elements of the buffer, "in" if it only reads them, otherwise "inout". NULL if the
+// body uses no elements.
 const char *draft_usual_direction(const struct job_draft *d, const struct draft_argument *a)
 {
     bool read = false, written_to = false;
@@ -170,8 +170,8 @@ const char *draft_usual_size(const struct job_draft *d)
     return size;
 }
 
-// A launch with one thread for each element, for a kernel with one size and one parameter that is not a choice: that
-// parameter is the block size.
+// A launch with one thread for each element, for a kernel with one size and one parameter that is not a choice. This
+// parameter is then the block size.
 bool draft_usual_launch(struct job_draft *d, const char **grid, const char **block)
 {
     const char *size = draft_usual_size(d), *side = NULL;
@@ -188,8 +188,8 @@ bool draft_usual_launch(struct job_draft *d, const char **grid, const char **blo
 
 // The reference ------------------------------------------------------------------------------------------------------
 
-// A reference kernel with its launch from the source, if this launch depends only on the job's sizes; otherwise with
-// one thread per element.
+// A reference kernel with its launch in the source, if this launch depends only on the job's sizes. Otherwise the
+// launch has one thread per element.
 static const char *reference_kernel(struct job_draft *d, const struct cuda_kernel *kernel)
 {
     autorelease(job_draft_release) struct job_draft own;

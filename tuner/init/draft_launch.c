@@ -90,7 +90,7 @@ static const char *decimal(const struct job_draft *d, const struct draft_scope *
     return strpbrk(digits, ".e") ? digits : arena_format(d->memory, "%s.0", digits);
 }
 
-// Takes the kernel's arguments from a launch: numbers, and their names in host code.
+// Takes the kernel's arguments from a launch: the numbers that are passed, and the arguments' names in host code.
 static void read_arguments(struct job_draft *d, const struct call *c, struct draft_scope *s)
 {
     size_t most = c->arguments.count + c->templates.count;
@@ -115,7 +115,7 @@ static void read_arguments(struct job_draft *d, const struct call *c, struct dra
 }
 
 // Reads the dimensions of a grid or block: expressions, dim3(x, y), {x, y}, or a variable whose value is one of these.
-// False if they are unknown.
+// False if the dimensions are unknown.
 static bool read_dimensions(const struct job_draft *d, const struct draft_scope *s, struct cuda_range r,
                             const char *out[3], int depth)
 {
@@ -143,8 +143,8 @@ static bool has_name(const char *const texts[3], const char *name)
     return found;
 }
 
-// Names a dependency that a launch's plain numbers may hide: on parameters or, for the numbers of the grid, on sizes.
-// NULL if there is none.
+// Names a dependency that a launch's plain numbers may hide. All numbers may depend on parameters, and the grid's
+// numbers also on sizes. NULL if there is no such dependency.
 static const char *hidden(const struct job_draft *d)
 {
     const struct draft_launch *l = &d->launch;

@@ -6,10 +6,10 @@
 #include "tuner/init/draft_parts.h"
 #include "tuner/job/header_names.h"
 
-// Prefixes of names that are not parameters: names from the toolkit's headers, which are not read, and the program's
-// own macros.
+// Prefixes of names that are not parameters. These are the program's own macros and names from the toolkit's headers
+// (the headers are not read).
 static const char *const of_headers[] = {"CUDA", "CU_", "NULL", "EOF", "TRUE", "FALSE", "RAND_MAX", "SWEETSPOT_", NULL};
-// Prefixes of Kernel Tuner's names for sizes, which its users write in lower case.
+// Prefixes of Kernel Tuner's names for sizes. Users of Kernel Tuner write them in lower case.
 static const char *const of_kernel_tuner[] = {"block_size_", "tile_size_", "tile_stride_", "loop_unroll_factor_", NULL};
 
 static bool in_capitals(const char *name)
@@ -33,8 +33,8 @@ static bool before_loop(const struct job_draft *d, const char *name)
     return false;
 }
 
-// Reads a macro's or template parameter's value if it is a 32-bit integer, possibly in brackets. Returns false
-// otherwise.
+// Reads a macro's or template parameter's value, which must be a 32-bit integer, possibly in brackets. Returns false if
+// it is not.
 static bool whole_number(const char *text, int64_t *value)
 {
     char *end;
@@ -126,7 +126,7 @@ static void add_macro(struct job_draft *d, const char *name, const int64_t *valu
 }
 
 // Adds a name that the source does not define: as a parameter, or as a fixed macro if only another kernel uses it
-// (`other`). `line`: it occurs in a preprocessor directive, so it is a macro even in lower case.
+// (`other`). `line`: the name occurs in a preprocessor directive, so it is a macro even if it is in lower case.
 static void undefined_name(struct job_draft *d, const struct cuda_token *t, bool called, bool other, bool line)
 {
     const char *name = draft_copy(d, t);
@@ -188,7 +188,7 @@ static void undefined(struct job_draft *d)
     }
 }
 
-// Whether the macro is used anywhere outside the other kernels.
+// Whether the macro is used anywhere except in other kernels.
 static bool used(const struct job_draft *d, const char *name)
 {
     const struct cuda_file *f = d->file;
@@ -202,7 +202,8 @@ static bool used(const struct job_draft *d, const char *name)
     return false;
 }
 
-// A definition as written in the source, up to and including the value, if it fits on one line.
+// A definition as written in the source, up to and including the value. If it spans several lines, a #define of the
+// name and the value.
 static const char *definition(const struct job_draft *d, const struct cuda_macro *m)
 {
     const char *at = d->file->source;

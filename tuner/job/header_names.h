@@ -1,5 +1,6 @@
-// Names in the header that a job produces (tuner/header/header.h). They limit the names that a job may use: the job's
-// reader refuses all other names, with the file and the line, so that no search ends without a header.
+// Names in the header that a job produces (tuner/header/header.h). A job must not use names that would prevent its
+// header from being written. The job's reader refuses such names, with the file and the line, so that no search ends
+// without a header.
 //
 // The header defines a macro NAME_X for each parameter X, where NAME is the job's name, both in upper case. It also
 // defines macros for its own use and, on request, each parameter under its own name.

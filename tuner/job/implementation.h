@@ -28,8 +28,8 @@ struct implementation {
     uint16_t config[SPACE_MAX_PARAMETERS]; // configuration
     const char *operation;                 // kernels/ name
     const char *by;                        // "cublas" or "cpu"
-    // Roles of the operation that have another name in this job, or that are the constant `value` (then `name` is
-    // NULL). If the implementation consists of files, the list has the outputs and the paths of their files instead.
+    // Roles of the operation that have another name in this job. For a role that is the constant `value`, `name` is
+    // NULL. If the implementation consists of files, the list has the outputs and the paths of their files instead.
     size_t binding_count;
     struct binding {
         const char *role, *name;

@@ -171,7 +171,7 @@ const struct operation *job_operation(const struct job *job)
 
 int job_add_derived(struct job *job, const char *name, const char *text, struct error *err)
 {
-    struct expr *value = job_parse(job, text, err); // before the name exists, so that it cannot use itself
+    struct expr *value = job_parse(job, text, err); // before the name exists, so that the value cannot use it
     if (!value) return -1;
     if (space_add_derived(job->space, name, text, err)) return -1;
     job->names.derived = job_room(job, job->names.derived, job->names.derived_count, sizeof *job->names.derived);

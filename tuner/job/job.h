@@ -3,8 +3,8 @@
 // job_load reads the file, reports every mistake it finds with file and line, and leaves a struct that the rest of the
 // program only reads. Expressions are bound to one symbol table: tuning parameters, derived names, device limits
 // ("device.max_shared"), and problem sizes ("M"). While the space is built, the names of problem sizes have the first
-// problem's values, so constraints use these. When a problem's launch geometry and arguments are computed
-// (job_problem_values), they have that problem's values.
+// problem's values, so constraints use these values. When a problem's launch geometry and arguments are computed
+// (job_problem_values), the names have that problem's values.
 #pragma once
 
 #include "kernels/operation.h"
@@ -29,7 +29,7 @@ struct problem {
     bool holdout;  // objective "each": measured, but not used to choose the kernels, so that it can test the choice
     size_t size_count;
     int64_t *sizes;   // in the order of job.size_names
-    uint64_t variant; // for drawn problems: selects the other values of its inputs
+    uint64_t variant; // for drawn problems: selects other values for the inputs
 };
 
 // Mistakes in a job file, sorted by line, followed by the mistakes in files that it includes.
@@ -72,7 +72,7 @@ struct job {
     } file;
     struct {                  // for the compilers
         const char *template; // absolute path
-        const char *source;   // the file that is compiled: the template, or what `judge` replaces it with
+        const char *source;   // the file that is compiled: the template, or its replacement in `judge`
         size_t include_count, option_count, define_count, edit_count, unit_count; // units: of the stages
         char **includes;                                                          // absolute folders
         char **options;                                                           // for NVRTC, as given
@@ -131,7 +131,7 @@ struct job {
     struct {
         size_t supported_count; // conditions on the sizes that the kernel supports
         struct expr **supported;
-        unsigned domain;   // the other values that inputs get (enum value_domain), from the operation or the job
+        unsigned domain;   // other values for inputs (enum value_domain), chosen by the operation or the job
         struct job *drawn; // problems with drawn sizes (job_sizes.c); NULL: none
         bool is_drawn;     // this is such a `drawn` job
     } sizes;
@@ -146,7 +146,7 @@ struct device_limits {
         warp_size, l2_bytes, memory_bytes, max_cluster, compute;
 };
 extern const struct device_limits device_limits_h200;
-// Their names in expressions, such as "device.sm_count". The table ends with a NULL name.
+// The names of device limits in expressions, such as "device.sm_count". The table ends with a NULL name.
 struct device_name {
     const char *name;
     size_t offset; // of the member
@@ -168,12 +168,13 @@ int job_load(const char *path, struct job **out, struct mistakes *);
 // file `path`, with one problem such as "M=512,N=77" per line; "#" begins a comment, and equal lines count once. All
 // other settings are copied from the job. NULL with a message, also if there is an unrelated file with that name.
 char *job_write_shapes(const struct job *, const char *path, struct error *);
-// The job file's text with current spellings of all settings, malloc'ed; NULL with a message if it cannot be read.
+// Returns the text of a job file with the current spellings of all settings, malloc'ed. NULL with a message if the file
+// cannot be read.
 char *job_rewrite(const char *path, struct error *);
 void job_free(struct job *);
 
-// The location of the setting with this path, otherwise of the nearest enclosing setting: "arguments[0].type", then
-// "arguments[0]". Line 0: the whole job file.
+// Returns the location of the setting with this path ("arguments[0].type") or, if the file lacks it, of the nearest
+// enclosing setting ("arguments[0]"). Line 0: the whole job file.
 struct location job_location(const struct job *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Puts a setting's file and line before a message. Returns -1.
 int job_locate_error(const struct job *, const char *setting, struct error *err);
@@ -187,13 +188,13 @@ bool job_is_fallback(const struct job *, const uint16_t *config);
 // which it needs that much. -1 with a message.
 int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t *problem, struct error *);
 
-// The kernel in current use, one of the baselines, or NULL.
+// Returns the current kernel, which is one of the baselines, or NULL if there is none.
 const struct implementation *job_current(const struct job *);
-// Implementation `number` of those whose results must be correct: 0 is the reference, followed by the baselines. NULL
-// after the last one.
+// Returns one of the implementations whose results must be correct. Number 0 is the reference, and the baselines
+// follow. NULL after the last baseline.
 const struct implementation *job_implementation(const struct job *, size_t number);
-// The stage of a kernel, a binary or a library function. Without arguments of its own, it gets those of the job's only
-// stage. The arguments are borrowed.
+// Returns the stage of a kernel, a binary or a library function. If it has no arguments of its own, it gets the
+// arguments of the job's only stage. The arguments are borrowed.
 struct stage job_stage_of(const struct job *, const struct implementation *);
 // The reference's operation, or NULL.
 const struct operation *job_operation(const struct job *);
@@ -204,9 +205,9 @@ int job_parameter(const struct job *, const char *name); // the number of the pa
 // entries.
 int job_problem_values(const struct job *, const uint16_t *config, size_t problem, int64_t *values, struct error *);
 
-// These go through the runs of a stage: job_first_run, then job_next_run. Both functions set the names of the stage's
-// loops in `values`, which must hold a problem's values. They return 1 for a run, 0 after the last run, or -1 with a
-// message (an expression fails, or the loops do not end). (job_repeat.c)
+// Iterate over the runs of a stage: call job_first_run once, then job_next_run. Both functions set the names of the
+// stage's loops in `values`, which must hold a problem's values. They return 1 for a run, 0 after the last run, or -1
+// with a message (an expression fails, or the loops do not end). (job_repeat.c)
 int job_first_run(const struct stage *, int64_t *values, struct error *);
 int job_next_run(const struct stage *, int64_t *values, struct error *);
 // The number of runs: 0 if `when` leaves the stage out. -1 with a message.
@@ -226,14 +227,14 @@ struct tensor_map_shape {
     int64_t swizzle, promotion;                                  // bytes; 0: none
     bool nan, tf32;
 };
-// The expressions for a dimension's size (elements; NULL: 1) and stride (elements; NULL: dense, which is the product of
-// the sizes before it). Dimensions are in CUDA's order; the first has no stride. (tensor_map.c)
+// The expressions for a dimension's size (elements; NULL: 1) and stride (elements; NULL: dense, the product of the
+// preceding sizes). Dimensions are in CUDA's order; the first has no stride. (tensor_map.c)
 const struct expr *tensor_map_size(const struct buffer *, const struct tensor_map *, size_t dimension);
 const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_map *, size_t dimension);
 // An image with its sizes for the problem with these values. -1 with a message. (job_image.c)
 int job_image_resolve(const struct buffer *, const int64_t *values, struct image_layout *, struct error *);
-// A tensor map's numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message
-// that names the buffer and the value that TMA does not allow. (tensor_map.c)
+// Computes a tensor map's numbers from the values of a configuration and a problem (job_problem_values). -1 with a
+// message that names the buffer and the value that TMA does not allow. (tensor_map.c)
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,
                        struct error *);
 
@@ -249,10 +250,12 @@ struct job_number {
     double real; // if value is NULL
 };
 struct job_number *job_numbers(const struct job *);
-// The bytes of a struct or vector for a problem, from its values; padding is 0. -1 with a message. (job_members.c)
+// Writes the bytes of a struct or vector, computed from a problem's `values`. Padding is 0. -1 with a message.
+// (job_members.c)
 int job_argument_bytes(const struct argument *, const int64_t *values, unsigned char *to, struct error *);
-// For a problem, given by its values, job_address computes an address as a byte offset into its buffer. job_addresses
-// computes the addresses that fill a buffer: one run for each address in the fill. -1 with a message. (job_addresses.c)
+// Compute addresses from a problem's `values`, as byte offsets into their buffers. job_address computes one address,
+// and job_addresses those that fill a buffer: one run for each address in the fill. -1 with a message.
+// (job_addresses.c)
 struct address_run {
     int buffer;              // -1: null
     int64_t at, step, count; // at: bytes into the buffer; step: bytes from one address to the next
@@ -263,15 +266,16 @@ int job_addresses(const struct job *, const struct buffer *, const int64_t *valu
 // The layout of a struct: "width at 0, scale at 4". malloc'ed. (job_members.c)
 char *job_argument_layout(const struct argument *);
 
-// The numbers of a buffer's fill (low and high) for a problem, from its values. -1 with a message if they do not suit
-// the buffer's type or shape. (job_data.c)
+// Computes the numbers of a buffer's fill (low and high) from a problem's `values`. -1 with a message if they do not
+// suit the buffer's type or shape. (job_data.c)
 int job_fill_numbers(const struct buffer *, const int64_t *values, double *low, double *high, struct error *);
-// For a buffer that is compared by dimensions: the range that is compared in one dimension. -1 with a message if it is
+// Computes the range that is compared in one dimension of a buffer with `compared`. -1 with a message if the range is
 // empty or outside the buffer. (job_data.c)
 int job_compared_numbers(const struct buffer *, size_t dimension, const int64_t *values, int64_t *size, int64_t *first,
                          int64_t *count, struct error *);
 
-// The rows, columns and ld of a buffer for a problem, from its values; the other members are 0. -1 with a message.
+// Computes a buffer's rows, columns and ld from a problem's `values`. The operand's other members are set to 0. -1 with
+// a message.
 int job_buffer_shape(const struct buffer *, const int64_t *values, struct operand *, struct error *);
 // Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a
 // message.
@@ -291,15 +295,16 @@ const char *job_compute_class(const struct job *);
 // performs for each operation in `flops`.
 const struct execution_unit *job_unit(const struct job *, double *times);
 
-// The compiler options of a configuration: the job's own options, then options that are parameters, except for values
-// that leave the option out. If the configuration is NULL, only the job's own options. (job_options.c)
+// Passes the compiler options of a configuration to `add`: the job's own options, then options that are parameters,
+// except for values that leave the option out. If the configuration is NULL, passes only the job's own options.
+// (job_options.c)
 void job_options(const struct job *, const uint16_t *config, void (*add)(void *user, const char *option), void *user);
 
 // An unroll factor as C: "" for 0, `_Pragma("unroll")` for 1, `_Pragma("unroll n")`. Writes into `out`.
 enum { JOB_UNROLL_PRAGMA_SIZE = 48 };
 const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE]);
 
-// The macros that all configurations share: the job's own defines.
+// Passes the macros that all configurations share, the job's own defines, to `define`.
 void job_shared_defines(const struct job *, void (*define)(void *user, const char *name, const char *value),
                         void *user);
 // Passes the macro definitions of a configuration to a callback, as "NAME" and "value": first the parameters, in their

@@ -1,5 +1,5 @@
 // Constraints on the compiler's result for a candidate: "compiled.registers <= 168". They are checked after a candidate
-// has been compiled and before it occupies a GPU. They are not part of the search space, so they do not make it
+// has been compiled and before it occupies a GPU. They are not part of the search space, so they do not make the space
 // smaller.
 #include <math.h>
 

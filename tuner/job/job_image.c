@@ -1,5 +1,5 @@
-// Textures and surfaces in a job file, through which kernels access buffers (tuner/base/image.h). See job_launch.c for
-// the other arguments. `n` is the group 'texture' or 'surface' of an argument.
+// Reads the textures and surfaces of a job file. Kernels access buffers through them (tuner/base/image.h). See
+// job_launch.c for the other arguments. `n` is the group 'texture' or 'surface' of an argument.
 #include "tuner/job/job_parts.h"
 
 // The settings of a texture that determine how it is read.

@@ -73,8 +73,8 @@ static void check_expression(void *user, struct expr *e)
                            g->to->name, symbols_name(g->job->symbols, slots[i]), expr_text(e));
 }
 
-// Reads the arguments, which default to those of the job's only stage. An implementation that is compared with
-// candidates must compute the job's outputs, and no other buffers.
+// Reads the arguments; the default is the arguments of the job's only stage. An implementation that is compared with
+// candidates must compute the job's outputs and no other buffers.
 static void read_arguments(struct implementation_reading *g)
 {
     struct implementation *to = g->to;
@@ -210,7 +210,7 @@ static const struct {
     [IMPLEMENTATION_FILES] = {read_files, false},
 };
 
-// Whether the member that would determine the kind is misspelt; reports it if so.
+// Returns whether the member that would determine the kind is misspelt, and reports such a member.
 static bool is_misspelt(struct reader *r, const struct job *job, const struct node *group, const struct use *use)
 {
     const char *words[sizeof reference_forms / sizeof *reference_forms] = {NULL};

@@ -128,7 +128,7 @@ static bool uses_later(const struct node *derived, size_t first, const char *mes
     return found;
 }
 
-// A job without parameters has one configuration; its kernel is only judged.
+// A job without parameters has one configuration. There is nothing to search, so its kernel is only judged.
 static void load_parameters(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *list = reader_member(r, root, "parameters");
@@ -322,7 +322,7 @@ static void load_supported(struct reader *r, struct job *job, const struct node 
     }
 }
 
-// Reads the other values that inputs get: those that the job names or, if it names no values, the operation's.
+// Reads the other values for inputs. If the job names no such values, the operation's values are used.
 static void load_values(struct reader *r, struct job *job, const struct node *verification)
 {
     const struct operation *op = job_operation(job);
@@ -341,7 +341,7 @@ static void load_values(struct reader *r, struct job *job, const struct node *ve
 }
 
 // Reads the members of a group according to their table in tuner/base/settings.c. `prefix` is the group's path. The
-// group may be NULL. Defaults are the table's numbers and not its strings, which may be rounded.
+// group may be NULL. Defaults are the table's numbers, because the table's strings may be rounded.
 static void load_table(struct reader *r, const struct node *group, const char *prefix, const struct setting *table,
                        void *to)
 {

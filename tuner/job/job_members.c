@@ -8,8 +8,8 @@ struct layout {
     size_t size, alignment;
 };
 
-// Adds a number to an argument's members. `name` is the last part of its path. If there is no value, it is the size
-// with that name.
+// Adds a number to an argument's members. `name` is the last part of the number's path. If there is no value, the
+// number is the size with that name.
 static void add_number(struct reader *r, struct job *job, const struct node *owner, const struct node *value,
                        const char *path, const char *name, enum element type, size_t offset, struct argument *a)
 {

@@ -10,7 +10,7 @@ static void unknown_operation(struct reader *r, const struct node *n, const char
     reader_mistake(r, n, "%s", text);
 }
 
-// `path`, `form`: the group in the table of settings, which also has members that are not roles.
+// `path`, `form`: the group in the table of settings. The group also has members that are not roles.
 static void unknown_role(struct reader *r, const struct node *n, const struct operation *op, const char *role,
                          const char *path, const char *form)
 {

@@ -35,7 +35,7 @@ bool check_option(struct reader *r, const struct node *n, const char *option)
     return true;
 }
 
-// A parameter's option with one of the parameter's values; NULL if that value leaves the option out. malloc'ed.
+// Returns a parameter's option with one of the parameter's values, malloc'ed. NULL if this value leaves the option out.
 static char *option_with(const struct job *job, size_t parameter, size_t value)
 {
     const char *option = job->code.parameter_options[parameter], *location = strchr(option, '%');

@@ -3,9 +3,9 @@
 
 #include "tuner/job/reader.h"
 
-// These return memory that belongs to the job. job_new returns zeroed memory for `count` elements, and job_room a list
-// of `count` elements with room for one more. job_copy and job_keep copy a string (NULL gives NULL); job_keep frees the
-// original. job_parse returns an expression, or NULL with a message.
+// These return memory that belongs to the job. job_new returns zeroed memory for `count` elements, and job_room returns
+// a list of `count` elements with room for one more. job_copy and job_keep copy a string (NULL gives NULL); job_keep
+// frees the original. job_parse returns an expression, or NULL with a message.
 void *job_new(struct job *, size_t count, size_t size);
 void *job_room(struct job *, void *list, size_t count, size_t size);
 char *job_copy(struct job *, const char *text);
@@ -25,8 +25,8 @@ int job_check_fallback(const struct job *, struct error *err);
 int job_check_configuration(const struct job *, const struct implementation *, struct error *err);
 
 // Size number `sample` from a range of positive sizes, for dimension number `dimension` of `dimensions`. The first
-// sample is the smallest size and the second the largest; the others cover all ranges evenly on a logarithmic scale.
-// They are multiples of the greatest common divisor of `low` and `high`.
+// sample is the smallest size and the second the largest; the other samples cover all ranges evenly on a logarithmic
+// scale. All are multiples of the greatest common divisor of `low` and `high`.
 int64_t job_sample_size(int64_t low, int64_t high, int sample, int dimension, int dimensions);
 
 // Checks that `verification.supported` allows every problem of the job, once the space is built. -1 with a message that
@@ -38,13 +38,13 @@ int job_set_limits(struct job *, const struct device_limits *, struct error *);
 int job_add_derived(struct job *, const char *name, const char *text, struct error *);
 // Reads constraint `number` of the list if it uses a compiled.* name; otherwise returns false.
 bool load_compiled_constraint(struct reader *, struct job *, const struct node *, size_t number);
-// Adds the strings of a list. They are paths below `directory`, unless that is NULL. `check` returns whether a string
-// is accepted; if it is NULL, all are.
+// Adds the strings of a list. They are paths below `directory`, unless `directory` is NULL. `check` returns whether a
+// string is accepted; if it is NULL, all are.
 void load_strings(struct reader *, struct job *, const struct node *group, const char *path, const char *directory,
                   bool (*check)(struct reader *, const struct node *, const char *), char ***list, size_t *count);
 // Reads kernel.entry, launch, stages and arguments into the job's buffers and stages.
 void load_launches(struct reader *, struct job *, const struct node *root);
-// These read the parts of a stage: launch and arguments. A new buffer becomes one of the job's buffers.
+// Read a stage's launch and its arguments. A new buffer becomes one of the job's buffers.
 void load_launch(struct reader *, struct job *, const struct node *owner, struct stage *);
 void load_arguments(struct reader *, struct job *, const struct node *owner, struct stage *);
 // Declares a buffer, with the form of "arguments[]" that is given ("argument.buffer", "buffer" or "constant"), or finds
@@ -62,16 +62,17 @@ void load_buffers(struct reader *, struct job *, const struct node *root);
 // 'surface'.
 struct buffer_image *load_image(struct reader *, struct job *, const struct node *argument, const struct node *image,
                                 const struct buffer *);
-// Adds a group of an argument that names a buffer's image; `first`: it is the first such argument.
+// Reads the group `image` of an argument into the image of the argument's buffer. `first`: no earlier argument names
+// this image.
 void join_image(struct reader *, const struct node *image, struct buffer *, bool first);
 // Refuses buffers that these stages would find at two addresses, for example behind a pointer and in a module variable.
-// `kernels`: the stages are kernels, which can use module variables; programs cannot.
+// `kernels`: the stages are kernels. Unlike programs, kernels can use module variables.
 void check_views(struct reader *, const struct job *, const struct node *owner, const struct stage *, size_t count,
                  bool kernels);
 // Reads an argument if it is a struct or a vector; otherwise returns false.
 bool load_value_argument(struct reader *, struct job *, const struct node *, struct argument *);
-// Reads a number from the member `value` of `owner` (if `owner` is NULL, it is the size called `name`). `what` names
-// the kind in messages.
+// Reads a number from the node `value`. If it is NULL, the number is the size called `name`, and mistakes are reported
+// at `owner`. `what` names the kind in messages.
 void load_number(struct reader *, struct job *, const struct node *owner, const struct node *value, const char *what,
                  const char *name, enum element, struct expr **expression, double *real);
 // Refuses a file that cannot be read.

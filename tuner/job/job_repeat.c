@@ -1,7 +1,7 @@
 // Stages that run several times: their loops, and the buffers whose names are exchanged after every run.
 //
-// Every name must refer to its own buffer when the candidate ends. So the driver counts the runs in advance, and a
-// buffer may begin with the name of its partner.
+// Every name must refer to its own buffer when the candidate ends. To achieve this, the driver counts the runs in
+// advance, and may let a buffer begin under the name of its partner.
 #include "tuner/job/job_parts.h"
 
 // Loops that take more steps than this without a run are considered endless.
@@ -146,7 +146,7 @@ void load_swaps(struct reader *r, const struct job *job, const struct node *stag
     }
 }
 
-// Starts the loops from number `first` on. Returns 1, or 0 if the condition of a loop, number *ended, does not hold.
+// Starts the loops from number `first` on. Returns 1, or 0 if the condition of loop number *ended does not hold.
 static int start(const struct stage_repeat *repeat, size_t first, int64_t *values, size_t *ended, struct error *err)
 {
     for (size_t i = first; i < repeat->loop_count; i++) {

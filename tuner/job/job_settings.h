@@ -31,7 +31,7 @@ struct job_setting {
     double low, high;         // of integers, numbers and durations; infinite: no limit
     const char *const *words; // allowed for a word; ends with NULL
     const char *also;         // values allowed in addition to its kind; NULL: none
-    const char *forms;        // if its group has several forms, the forms with the setting: "buffer constant"
+    const char *forms;        // if its group has several forms, those with this setting: "buffer constant"
     const char *meaning;      // one line without a full stop
 };
 

@@ -6,8 +6,8 @@
 #include "tuner/job/job_parts.h"
 
 // Drawn problems are small. They take at most `bytes_small` more memory than the job's smallest problem; none is drawn
-// if the smallest problem takes more than `bytes_most`. They have at most `flops_small` operations, or as many as the
-// smallest problem if that is more.
+// if the smallest problem takes more than `bytes_most`. They have at most `flops_small` operations or, if the smallest
+// problem has more, as many as that problem.
 static const int64_t bytes_small = 16 << 20, bytes_most = 1ll << 30, own_bytes = 512 << 20;
 static const double flops_small = 2e9, flops_small_on_cpu = 5e7;
 // Fewer sizes are drawn if the reference is a command, because a command takes a fraction of a second even for small
@@ -198,7 +198,7 @@ static void add_own(const struct job *job, struct job *drawn, const struct cost 
     }
 }
 
-// Whether buffers are filled from files, which hold the values of a single problem.
+// Whether buffers are filled from files. Such files hold the values of a single problem.
 static bool has_files(const struct job *job)
 {
     bool files = job->others.reference.kind == IMPLEMENTATION_FILES;

@@ -1,5 +1,5 @@
-// Kernels compiled by Triton. Next to NAME.cubin and NAME.ptx, Triton's cache has NAME.json, which describes how they
-// are launched (triton/backends/nvidia/compiler.py and driver.py, versions 3.3 to 3.6).
+// Kernels compiled by Triton. Next to NAME.cubin and NAME.ptx, Triton's cache has NAME.json, which describes how to
+// launch the kernel (triton/backends/nvidia/compiler.py and driver.py, versions 3.3 to 3.6).
 #pragma once
 
 #include "tuner/job/job.h"

@@ -124,8 +124,8 @@ static const char *content(struct old_text *t, const struct old_piece *p, const 
              : missing;
 }
 
-// The rules. Each adds edits for a piece whose path is one of the rule's paths. Returns false if the piece is not
-// changed.
+// The rules. Each rule adds edits for a piece whose path is one of the rule's paths. It returns false if the piece is
+// not changed.
 
 static bool rename_to(struct old_text *t, const struct old_piece *p, const char *name)
 {
@@ -209,8 +209,8 @@ static bool loop(struct old_text *t, const struct old_piece *p, const char *name
     return true;
 }
 
-// Calls the name of an argument `buffer`, and puts the settings that are members of the group `name` today into it: the
-// first of them and its neighbours where they are, and others after these.
+// Renames the setting `p` of an argument to `buffer`, and encloses the settings that are members of the group `name`
+// today. The first of them and its direct neighbours stay in place; the others are moved to the group's end.
 static bool enclose(struct old_text *t, const struct old_piece *p, const char *name)
 {
     static const char *const forms[] = {"buffer", "scalar", "tensor_map", "tma", "texture", "surface"};

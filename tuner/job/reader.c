@@ -197,7 +197,7 @@ static void add_origin(struct reader *r, const char *file, int line)
     memory_add(r->origins, r->origin_count) = (struct origin){r->lines, file ? text_copy(file) : NULL, line};
 }
 
-// Where a line of the text comes from. *line becomes the line in its file.
+// Returns the origin of a line of the text. *line becomes the line's number in its file.
 static const struct origin *origin_of(const struct reader *r, int *line)
 {
     const struct origin *o = &r->origins[r->origin_count - 1];
@@ -331,7 +331,7 @@ static void scan_include(struct scan *from, const char *path, int depth)
     add_origin(r, from->file, from->line);
 }
 
-// Whether it is a blank in a draft made by `init`: a string that begins with ?, followed by a hint.
+// Whether the setting is a blank in a draft made by `init`: a string that consists of ? and a hint.
 static bool is_blank(const config_setting_t *s)
 {
     const char *text = config_setting_get_string(s);

@@ -39,7 +39,8 @@ void reader_drop_consequences(struct reader *);
 
 int node_line(const struct node *);
 const char *node_name(const struct node *); // of a member of a group; NULL in lists
-// For messages: the name, in a group of a list's element with the group's name: "tma.box". malloc'ed.
+// The name for messages. In a group that belongs to an element of a list, the group's name comes first: "tma.box".
+// malloc'ed.
 char *node_full_name(const struct node *);
 bool node_is_group(const struct node *);
 bool node_is_sequence(const struct node *); // an array [ ] or a list ( )
@@ -58,8 +59,8 @@ bool node_bool(const struct node *);
 
 // Reports members that are not among `known` (NULL-terminated), with the nearest known name. `what` names the group.
 void reader_check_members(struct reader *, const struct node *group, const char *what, const char *const *known);
-// For a group without any of the members `known`: reports only members that resemble one of them. Returns whether there
-// are any.
+// For a group without any of the members `known`: reports only members that resemble one of them. Returns whether it
+// reported any.
 bool reader_suggest(struct reader *, const struct node *group, const char *what, const char *const *known);
 // Like reader_check_members for a group in the table of settings and one of its forms (NULL: all). The group may be
 // NULL.

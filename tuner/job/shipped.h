@@ -1,6 +1,6 @@
 // Winners that come with a job: tuned/<job name>.json next to the job file or in the folder above
-// (tests/measure/tables.sh writes them). A search begins with them, and `header --shipped` makes a header from one of
-// them.
+// (tests/measure/tables.sh writes them). A search begins with these winners, and `header --shipped` makes a header from
+// one of them.
 #pragma once
 
 #include "tuner/base/stats.h"

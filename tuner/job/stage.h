@@ -39,10 +39,10 @@ struct buffer_image {
     bool texture;                        // accessed as a texture; about.surface: as a surface
 };
 
-// A buffer with the dimensions `shape`, treated as rows x columns (a single dimension is one row); rows are `ld`
-// elements apart. A buffer with `symbol` is a module variable with the buffer's name (job_buffer.c). A buffer whose
-// image has memory "array" is copied to an array. The GPU worker makes both copies before a launch, and copies results
-// back.
+// A buffer with the dimensions `shape`. It is treated as a matrix whose rows are `ld` elements apart; a single
+// dimension is one row. A buffer with `symbol` is a module variable with the buffer's name (job_buffer.c). A buffer
+// whose image has memory "array" is copied to an array. The GPU worker copies the buffer to the variable or the array
+// before a launch, and copies results back.
 struct buffer {
     const char *name;
     enum element type;
@@ -111,8 +111,8 @@ struct stage_role {
     double real;        // if value is NULL
 };
 
-// How often a stage runs, and which buffers are exchanged in between (job_repeat.c). Loops are as in C, the outermost
-// loop first: for (NAME = from; holds; NAME = next).
+// How often a stage runs, and which buffers are exchanged between the runs (job_repeat.c). Loops are as in C, the
+// outermost loop first: for (NAME = from; holds; NAME = next).
 struct stage_repeat {
     size_t loop_count; // 0: it runs once
     struct stage_loop {
@@ -127,7 +127,7 @@ struct macro {
     const char *name, *value;
 };
 
-// A launch of an entry of the template or, if `operation` is set, a library call. A library call has entry "" and
+// A launch of one of the template's entries or, if `operation` is set, a library call. A library call has entry "" and
 // neither a launch nor arguments.
 struct stage {
     const char *name;           // the name that is shown; by default the entry

@@ -47,7 +47,7 @@ static bool needs_quotes(const char *word, size_t length)
     return !boolean && *after != '=' && *after != ':';
 }
 
-// Searches the line that libconfig names and the one before it. Brackets are matched in the whole file.
+// Searches the line that libconfig names and the line before it. Brackets are matched in the whole file.
 static char *search(const char *text, int line)
 {
     struct signs s = {text, 1, 0};

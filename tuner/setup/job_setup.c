@@ -73,7 +73,7 @@ static int read_implementation(const struct job *job, const struct implementatio
     return EXIT_USAGE;
 }
 
-// Prefixes the error with the name of the code that does not compile. `m` NULL: the worker's own kernels.
+// Prefixes the error with the name of the code that does not compile. If `m` is NULL, this is the worker's own kernels.
 static void name_culprit(const struct job *job, const struct implementation *m, struct error *err)
 {
     bool library = m && m->kind == IMPLEMENTATION_LIBRARY;
@@ -98,7 +98,7 @@ static json_t *request_of(const struct job_setup *s, const struct worker_pool *p
     return request;
 }
 
-// Compiles everything that is needed before any candidate, in parallel: the worker's own kernels and implementations.
+// Compiles in parallel the code that is needed before any candidate: the worker's own kernels and the implementations.
 static int compile_helpers(struct job_setup *s, struct worker_pool *pool, struct error *err)
 {
     enum { OWN = 2, MOST = OWN + JOB_SETUP_IMPLEMENTATIONS };

@@ -20,8 +20,9 @@ struct job_setup {
     json_t *sizes;                              // request for drawn sizes (job_sizes.c); NULL: none
 };
 
-// The first half: makes the cache's folder, builds the job's space for the pool's device, hashes the source. Returns 0,
-// or an exit status with a message. `job` and `cache` are borrowed. The caller releases in either case.
+// The first half: makes the cache's folder, builds the job's space for the pool's device, and hashes the source.
+// Returns 0, or an exit status with a message. `job` and `cache` are borrowed. The caller releases the setup in either
+// case.
 int job_setup_space(struct job_setup *, struct worker_pool *, struct job *, const char *cache, uint64_t seed,
                     struct error *);
 // The second half: compiles the worker's own kernels and the reference, and creates the request. Returns the same as
@@ -33,8 +34,9 @@ void job_setup_release(struct job_setup *);
 // metrics. With `sizes`, it verifies drawn sizes. New reference.
 json_t *job_setup_for_gpu(const struct job_setup *, bool counters, const char *more, bool sizes);
 
-// The compile request for a configuration; `text` is its text. The compiler should end by itself at the job's deadline;
-// otherwise it is killed COMPILE_GRACE seconds later. `by_nvcc`: nvcc builds it even if the job uses another compiler.
+// The compile request for a configuration; `text` is its text. The compiler should end by itself at the job's deadline.
+// If it does not, it is killed COMPILE_GRACE seconds later. `by_nvcc`: nvcc builds it even if the job uses another
+// compiler.
 enum { COMPILE_GRACE = 10 };
 json_t *job_setup_compile(const struct job_setup *, const struct worker_pool *, const uint16_t *config,
                           const char *text, bool by_nvcc);
@@ -51,15 +53,15 @@ enum compile_result {
 enum compile_result compile_result_read(const json_t *answer, const struct job *, struct compiled *,
                                         enum trial_status *, const char **reason, struct error *text);
 
-// Fills `stages`, which has room for `count`, with the stages of the first launch's problem, including the compiler's
-// figures and the theoretical occupancy. The kernels are the same for the other problems. Returns their number.
+// Fills `stages` (with room for `count` stages) with the stages of the first launch's problem, including the compiler's
+// figures and the theoretical occupancy. The kernels are the same for the other problems. Returns the number of stages.
 size_t job_setup_stages(const struct job *, const struct device_limits *, const struct compiled *,
                         const struct planned_launch *, size_t count, struct trial_stage *stages);
 
 // Computes the launches of a compiled candidate on every problem, and checks them against the device. Returns 0, or -1
 // with the reason why it is pruned. *problems has the same form as the result of request_problems (new reference), and
-// *launches is malloc'ed. Launches on drawn sizes are appended only to *problems, except those that the job's
-// expressions or the device do not allow.
+// *launches is malloc'ed. Launches on drawn sizes are appended to *problems but not to *launches. They are left out if
+// the job's expressions or the device do not allow them.
 int job_setup_launches(const struct job *, const struct device_limits *, const uint16_t *config,
                        const struct compiled *, json_t **problems, struct planned_launch **launches, size_t *count,
                        struct error *reason);

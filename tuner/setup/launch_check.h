@@ -17,6 +17,6 @@ int64_t blocks_per_sm(const struct device_limits *, int64_t threads, int64_t reg
 // Theoretical occupancy, 0..1: the resident blocks' warps over the SM's maximum.
 double theoretical_occupancy(const struct device_limits *, int64_t threads, int64_t registers, int64_t shared);
 
-// 0 when the launch fits; otherwise -1 with the reason ("block of 2048 threads; the device allows 1024").
+// Returns 0 if the launch fits, otherwise -1 with the reason ("block of 2048 threads; the device allows 1024").
 int launch_check(const struct device_limits *, const struct launch_shape *, int64_t registers, int64_t shared_static,
                  struct error *reason);

@@ -25,7 +25,7 @@ static json_t *ask_new(const char *variable, const char *program, char *device, 
     return wrong ? NULL : json_incref(answer);
 }
 
-// The GPU worker's answer. It must have `member`, or a reason why not.
+// The GPU worker's answer. It must have `member`, or a reason why `member` is missing.
 static json_t *ask_gpu(char *device, json_t *request, const char *member, const char *why, struct error *err)
 {
     autojson json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", device, request, err);
@@ -57,7 +57,7 @@ json_t *probe_compiler(json_t *request, struct error *err)
     return ask_new("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile", NULL, request, err);
 }
 
-// A worker's hello, empty if it cannot work. It is kept, since a command may show many jobs.
+// A worker's hello, empty if the worker cannot work. The hello is kept, since a command may show many jobs.
 static const json_t *known_worker(int gpu, const char *compiler)
 {
     static json_t *known;

@@ -12,8 +12,8 @@ json_t *probe_gpu(int index, struct error *);
 // NULL without that GPU. Asking does not disturb measurements on the GPU. The workers are asked only once. The strings
 // live as long as the process.
 struct environment probe_environment(int index, const char *compiler);
-// The metrics of a chip, and sweetspot's sets of them: the GPU worker's answer to "metrics", which needs no GPU.
-// Returns NULL with a message on failure.
+// The metrics of a chip and sweetspot's sets of metrics: the GPU worker's answer to "metrics". Needs no GPU. Returns
+// NULL with a message on failure.
 json_t *probe_metrics(const char *chip, struct error *);
 // "nvrtc 13.0" for PROTOCOL_NVRTC, as in probe_environment; "" if it does not work.
 const char *probe_compiler_version(const char *compiler);

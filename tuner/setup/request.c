@@ -84,8 +84,8 @@ static bool has_domain(const struct job *job, const struct buffer *b)
            (integers ? !given : b->fill.kind == FILL_UNIFORM || b->fill.kind == FILL_NORMAL);
 }
 
-// Another fill for the second set of data, from the job's domain. Consecutive variants give all possible fills. NULL:
-// the same fill.
+// Returns another fill for the second set of data, from the job's domain. Consecutive variants give all possible fills.
+// NULL means that the fill stays the same.
 static const struct fill_request *other_fill(const struct job *job, const struct buffer *b, uint64_t variant,
                                              double low, double high, struct arena *memory)
 {

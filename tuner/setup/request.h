@@ -29,8 +29,8 @@ const struct entry_answer *compiled_find(const struct compiled *, const struct s
 // Always release the source. request_source_hash gives the hash of the job's template.
 int request_source_open(const struct job *, const char *path, struct source *, struct error *);
 // For an untrusted job. Refuses its source if the source, or a file below `folder` that it includes, includes a file
-// outside of `folder` by a path. `folder` is an absolute path. Names that are found in the job's include folders are
-// fine.
+// outside of `folder` by a path. `folder` is an absolute path. Files that are found by name in the job's include
+// folders are allowed.
 int request_source_confine(const struct job *, const char *folder, struct error *);
 int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);
 
@@ -55,9 +55,9 @@ struct planned_launch {
     struct launch_shape shape;
 };
 
-// The "problems" array of a trial (all problems) or a count (tuned ones only), with the launches' shapes in *launches,
-// which the caller frees. `launches` and `launch_count` may be NULL. Returns NULL with a message when an expression
-// fails for this configuration.
+// Returns the "problems" array of a trial (all problems) or a count (only tuned problems). *launches becomes the list
+// of the launches' shapes, which the caller frees. `launches` and `launch_count` may be NULL. Returns NULL with a
+// message when an expression fails for this configuration.
 json_t *request_problems(const struct job *, const uint16_t *config, const struct compiled *, bool tuned_only,
                          struct planned_launch **launches, size_t *launch_count, struct error *);
 

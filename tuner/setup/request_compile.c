@@ -42,8 +42,8 @@ static void define(void *defines, const char *name, const char *value)
     json_object_set_new(defines, name, json_string(value));
 }
 
-// Adds, once each, the entries of those stages of a unit that the configuration uses for at least one problem. The
-// kernel of an unused stage need not exist.
+// Adds the entries of a unit's stages that the configuration uses for at least one problem, each entry once. The kernel
+// of an unused stage need not exist.
 static void add_entries(const struct job *job, const uint16_t *config, size_t unit, json_t *entries)
 {
     autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);

@@ -191,7 +191,7 @@ static int describe_runs(const struct job *job, size_t stage, const char *symbol
     return more;
 }
 
-// The stages of one problem with its number. Takes the stages.
+// A problem with its number and its stages. Takes the stages.
 static json_t *number_problem(const struct job *job, size_t p, json_t *stages)
 {
     json_t *one = json_pack("{s:i, s:o}", "problem", (int)p, "stages", stages);
@@ -242,7 +242,7 @@ json_t *request_problem(const struct job *job, const uint16_t *config, const str
     return one;
 }
 
-// Describes the call of a function in a library, which gets the sizes of the problem too.
+// Describes the call of a library's function. The function gets the sizes of the problem too.
 static json_t *describe_call(const struct job *job, const struct implementation *m, const struct stage *stage,
                              const char *library, size_t problem, const int64_t *values, struct error *err)
 {

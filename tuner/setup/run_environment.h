@@ -1,5 +1,5 @@
 // The environment of a run's trials: the facts that the driver knows, from which tuner/trial/environment.h makes a key.
-// Also checks whether a recording, which stands in for an environment, can answer for a job.
+// Also checks whether a recording can stand in for an environment and answer requests for a job.
 #pragma once
 
 #include "tuner/base/json.h"

@@ -13,7 +13,7 @@ static const struct sanitizer_tool {
 } tools[] = {{"memcheck", false}, {"initcheck", false}, {"synccheck", false}, {"racecheck", true}};
 enum { TOOLS = sizeof tools / sizeof *tools };
 
-// Instrumented kernels are 10 to 1000 times slower. Larger problems than this are not tried.
+// Instrumented kernels are 10 to 1000 times slower, so problems with more operations or bytes than this are not tried.
 static const double most_flops = 0x1p38, most_bytes = 0x1p30;
 // racecheck is only advice and takes ten times as long as the others: 8 s for 2^34 operations.
 static const double most_advice_flops = 0x1p33;
@@ -133,7 +133,7 @@ static int choose_problem(const struct job *job, const json_t *request, const js
     return chosen;
 }
 
-// The job with only that problem; nothing is timed, compared or counted.
+// The job with only this problem. Nothing is timed, compared or counted.
 static json_t *make_job(const json_t *request, size_t problem)
 {
     json_t *job = json_deep_copy(request),

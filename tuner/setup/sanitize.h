@@ -27,16 +27,17 @@
 struct sanitizer;
 
 // Looks for compute-sanitizer at $SWEETSPOT_SANITIZER ("none": do without, silently), on the PATH, in $CUDA_HOME/bin,
-// and next to nvcc. `gpu_program` and `device` are the worker's. Returns NULL with the reason if there is none or it
-// does not run; the reason is empty if none is wanted.
+// and next to nvcc. `gpu_program` and `device` are the worker's. Returns NULL with the reason if compute-sanitizer is
+// not found or does not run. The reason is empty if the user wants none.
 struct sanitizer *sanitizer_open(const char *gpu_program, const char *device, struct error *why);
 void sanitizer_close(struct sanitizer *); // NULL is fine
 const char *sanitizer_version(const struct sanitizer *);
 
-// Starts the tools on a compiled candidate and the smallest of the job's problems that it has stages for. Several
-// candidates may be in flight. `request`: the set-up of GPU workers (job_setup_for_gpu); `problems`: the candidate's,
-// as in a "trial" request, which must live until the end. A tool that is only advice is skipped on a large problem
-// unless `thorough`. Tools that take longer than `most` seconds, or twice the job's `timeout`, are killed.
+// Starts the tools on a compiled candidate and the smallest of the job's problems for which the candidate has stages.
+// Several candidates may be in flight. `request`: the set-up of GPU workers (job_setup_for_gpu); `problems`: the
+// candidate's problems as in a "trial" request; they must live until sanitizer_end. A tool that is only advice is
+// skipped on a large problem unless `thorough`. Tools that take longer than `most` seconds, or twice the job's
+// `timeout`, are killed.
 struct sanitizing;
 struct sanitizing *sanitizer_begin(struct sanitizer *, const struct job *, const json_t *request, const char *config,
                                    const char *cubin, const json_t *problems, bool thorough, double most);

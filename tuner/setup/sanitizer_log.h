@@ -12,7 +12,7 @@
 // are errors or warnings.
 //
 // "Divergent thread(s) in block" is a warning: synccheck expects all warps of a block at the same instruction, while
-// PTX lets warps meet at a barrier from different ones, as producers and consumers with named barriers do.
+// PTX lets warps meet at a barrier from different instructions, as producers and consumers with named barriers do.
 #pragma once
 
 #include "tuner/base/base.h"

@@ -1,5 +1,6 @@
-// A shipped winner (tuner/job/shipped.h), compiled on this machine without a GPU: the data that its header needs in
-// addition to the file, and the hashes that show whether it is still the kernel that was measured.
+// A shipped winner (tuner/job/shipped.h), compiled on this machine without a GPU. The struct has the data that the
+// header needs in addition to the winner's file, and hashes that show whether the kernel is still the one that was
+// measured.
 #pragma once
 
 #include "tuner/job/shipped.h"

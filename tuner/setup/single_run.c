@@ -12,8 +12,8 @@ static json_t *describe_job(const struct single_run *single, const struct single
     return request;
 }
 
-// The worker opens CUPTI when the job names metrics. Its hello does not need CUPTI, and would take twice as long with
-// it.
+// The worker opens CUPTI when the job names metrics. The hello does not need CUPTI, and would take twice as long with
+// CUPTI.
 static int open_pool(struct single_run *single, bool nvcc, struct error *err)
 {
     const struct pool_settings settings = {.device = single->device, .counters = false, .nvcc = nvcc};

@@ -65,7 +65,7 @@ void single_run_say(const struct single_run *, const char *text);
 
 // Compiles a configuration, with `defines` (name -> text; may be NULL) added, and checks that it can be launched. If
 // the candidate does not compile or cannot be launched, its status says so. Returns -1 with a message if the failure
-// has another cause. The caller releases, also after a failure.
+// has another cause. The caller releases the candidate, also after a failure.
 int single_run_compile(struct single_run *, const uint16_t *config, const json_t *defines,
                        struct single_run_candidate *, struct error *);
 void single_run_candidate_release(struct single_run_candidate *);
@@ -73,7 +73,7 @@ void single_run_candidate_release(struct single_run_candidate *);
 struct candidate single_run_described(const struct single_run_candidate *);
 
 // Asks the GPU worker (takes the reference). Returns NULL with a message if the worker died, was late, or reports that
-// the request failed; the worker cannot be used afterwards. A worker that ends after announcing it ("restart") is
-// replaced. A candidate's own failure ("wrong") is an answer. *late (may be NULL): the worker was late.
+// the request failed; the worker cannot be used afterwards. A worker that announces its end ("restart") is replaced. A
+// candidate's own failure ("wrong") is an answer. *late (may be NULL): the worker was late.
 json_t *single_run_ask(struct single_run *, json_t *request, double seconds, bool *late, struct error *);
 enum { SINGLE_RUN_PATIENCE = 600 }; // seconds, for requests that have no limit of their own

@@ -16,7 +16,7 @@ struct task {
     int64_t trial; // id in the store once committed
     bool by_nvcc;  // nvcc's build, in the comparison of builds
     struct compiled compiled;
-    json_t *problems; // those of the trial request
+    json_t *problems; // as in the trial request
     struct planned_launch *launches;
     size_t launch_count;
     double objective;      // NaN: unknown

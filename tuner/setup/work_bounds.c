@@ -76,8 +76,8 @@ double work_least_objective(const struct job *job, const json_t *ceilings)
 // A mistake in `work` leads to wrong rates and wrong advice, but not to a wrong kernel, so it causes only a warning.
 static const double slack = 1.05, beyond_caches = 0x1p29; // bytes, larger than any device's L2
 
-// The ceiling of the fastest execution unit, whichever the kernel uses. NaN unless all were measured, since the
-// ceilings from an older version lack wgmma's.
+// The ceiling of the fastest execution unit, whichever unit the kernel uses. NaN unless all units were measured: the
+// ceilings from an older version lack wgmma.
 static double fastest_ceiling(const json_t *ceilings)
 {
     double most = NAN;

@@ -26,7 +26,7 @@ extern const double work_balance;
 // -1 with a message if an expression cannot be evaluated.
 int work_bounds(const struct job *, size_t problem, const json_t *ceilings, struct work_bounds *, struct error *);
 
-// The job's objective (s) if every tuned problem took its `floor`; NaN if one of these is unknown.
+// The job's objective (s) if every tuned problem took its `floor`; NaN if one of the floors is unknown.
 double work_least_objective(const struct job *, const json_t *ceilings);
 
 // The measured ceiling of an execution unit; for "tensor bf16", the higher of its two ceilings. NaN: unknown.
@@ -41,7 +41,7 @@ bool work_is_doubtful(const struct job *, size_t problem, double time, const jso
 
 // The request for the ceilings that a document lacks (NULL: no document). Returns NULL if none is missing. A job whose
 // execution unit is unknown needs the ceilings of memory and of most execution units, measured for some milliseconds
-// each. Other jobs need those of memory and of their own unit, at the sustained clock.
+// each. Other jobs need the ceilings of memory and of their own unit, at the sustained clock.
 json_t *job_ceilings_request(const struct job *, const json_t *known);
 // The document, extended by the answer to the request. New reference; `known` may be NULL.
 json_t *job_ceilings_merge(const json_t *known, const json_t *request, const json_t *answer);

@@ -8,8 +8,8 @@
 
 // <folder>/ab/<key>.cubin for a key "ab...". malloc'ed.
 char *cache_path(const char *folder, const char *key, const char *suffix);
-// The stored figures; NULL if there are none, or if they or the cubin have changed since. New reference. `suffix`: the
-// file's suffix, such as ".cubin".
+// Returns the stored figures, or NULL if there are none, or if they or the cubin were changed later. New reference.
+// `suffix`: the file's suffix, such as ".cubin".
 json_t *cache_find(const char *folder, const char *key, const char *suffix);
 int cache_add(const char *folder, const char *key, const char *suffix, const void *cubin, size_t size, json_t *figures,
               struct error *);

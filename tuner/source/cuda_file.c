@@ -183,7 +183,7 @@ static void read_argument(struct cuda_file *f, struct cuda_kernel *k, size_t beg
     size_t stop = begin, words = 0;
     while (stop < end && !is(f, stop, end, "=") && !is(f, stop, end, "[")) stop++;
     a.stars = is(f, stop, end, "[");
-    // The name is the last word, unless that is the only one or a part of the type.
+    // The name is the last word, unless this word is the only one or a part of the type.
     size_t last = stop;
     for (size_t i = begin; i < stop; i++) {
         if (is(f, i, stop, "<")) i = close_angle(f, i, stop) - 1;
@@ -211,8 +211,8 @@ static void read_argument(struct cuda_file *f, struct cuda_kernel *k, size_t beg
     memory_add(k->arguments, k->argument_count) = a;
 }
 
-// The index of the ( after a function's name at i, which may be an operator (`operator +`) or an explicit
-// specialisation (`sum<int>`); `body` if there is none.
+// The index of the ( after a function's name at i; `body` if there is none. The name may be an operator (`operator +`)
+// or an explicit specialisation (`sum<int>`).
 static size_t behind_name(const struct cuda_file *f, size_t i, size_t body)
 {
     size_t after = i + 1;
@@ -223,7 +223,7 @@ static size_t behind_name(const struct cuda_file *f, size_t i, size_t body)
     return is(f, after, body, "(") ? after : body;
 }
 
-// The index of the function's name, which is followed by ( and is not an attribute; `body` if there is none.
+// The index of the function's name, a word that is followed by ( and is not an attribute. `body` if there is none.
 static size_t function_name(const struct cuda_file *f, size_t begin, size_t body)
 {
     for (size_t i = begin; i < body; i++) {
@@ -294,7 +294,7 @@ static void read_declaration(struct declaration_reader *p, size_t begin, size_t 
     if (body < end && name < body) {
         // An explicit specialisation is launched by its template's name.
         if (global && is(f, name + 1, body, "(")) read_kernel(p, begin, body, end, name);
-        // A function that the compiler may evaluate, or a template, is not necessarily the host's, unless it launches a
+        // A template, or a function that the compiler may evaluate, is considered host code only if it launches a
         // kernel.
         bool evaluated = is(f, begin, end, "template"), launches = false;
         for (size_t i = begin; i < name; i++) evaluated |= is(f, i, name, "constexpr");

@@ -33,7 +33,7 @@ struct cuda_reader {
     bool directive;
 };
 
-// A reader at the beginning of a string, which must live as long as its tokens.
+// A reader at the beginning of a string. The string must live as long as its tokens.
 struct cuda_reader cuda_reader_of(const char *text);
 struct cuda_token cuda_next(struct cuda_reader *);
 // A header's name, "x" or <x>, as one token, if it comes next. Otherwise nothing is read, and the kind is CUDA_END.
@@ -62,7 +62,7 @@ struct cuda_tokens {
 // All tokens of a source except comments and code in `#if 0`. A preprocessor line is one token. The source must live as
 // long as the tokens.
 void cuda_tokens_init(struct cuda_tokens *, const char *source);
-// The words after the sign of a preprocessor line, which is one token in such a list.
+// The words after the sign of a preprocessor line. In a list of tokens, the line is the one token `directive`.
 void cuda_tokens_line(struct cuda_tokens *, const struct cuda_token *directive);
 void cuda_tokens_release(struct cuda_tokens *);
 

@@ -1,5 +1,5 @@
-// Removes the bodies of host functions for device compilers that read the host's code too, since everything that this
-// code calls would be instantiated and compiled as well. See source.h.
+// Removes the bodies of host functions for device compilers that read the host's code too. Otherwise everything that
+// this code calls would be instantiated and compiled as well. See source.h.
 #include "tuner/source/cuda_file.h"
 #include "tuner/source/source.h"
 
@@ -22,7 +22,7 @@ static size_t find_body(const struct cuda_tokens *t, size_t begin, size_t end)
     return end;
 }
 
-// Whether a declaration has no device code and no preprocessor line, which might affect other code.
+// Whether a declaration has no device code and no preprocessor line (such a line might affect other code).
 static bool is_plain(const struct cuda_file *f, const struct cuda_tokens *lines, size_t begin, size_t end)
 {
     static const char *const refused[] = {"__global__", "__device__", "__constant__", "__shared__", "template",

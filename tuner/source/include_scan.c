@@ -43,8 +43,8 @@ static void read_word(struct includes *m, const char *text, struct cuda_reader *
         add_name(m, text, r, word, (struct include){INCLUDE_ASKED, .real = real, .next = next});
 }
 
-// Adds everything that looks like an include where this scanner thinks that a compiler sees none: in a comment, in a
-// string, within a line. Thus no file is missing even if the scanner is mistaken.
+// Adds everything that looks like an include at a place where, according to this scanner, a compiler sees none: in a
+// comment, in a string, within a line. Thus no file is missing even if the scanner is mistaken.
 static void look_inside(struct includes *m, const char *text, const struct cuda_token *t)
 {
     for (const char *p = t->text; p < t->text + t->length; p++) {

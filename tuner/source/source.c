@@ -171,8 +171,8 @@ static int stand_in(struct closure *c, const char *name, size_t *file, struct er
     return *file == SOURCE_NONE ? add(c, path, text_copy(h->text), strlen(h->text), NULL, file, err) : 0;
 }
 
-// Adds the stand-ins that a vendor's header needs, under their names. The header declares host functions, which NVRTC
-// takes for device functions if -default-device is given.
+// Adds the stand-ins that a vendor's header needs, under the names that the header includes. The header declares host
+// functions, which NVRTC takes for device functions if -default-device is given.
 static int stand_in_for_vendor(struct closure *c, const char *vendor, struct error *err)
 {
     static const char option[] = "-default-device";
@@ -240,7 +240,7 @@ static int visit_program(struct closure *c, const struct source_request *request
         return add(c, request->path ? request->path : "text.cu", text, strlen(text), NULL, &file, err);
     }
     autofree char *path = text_join_path(".", request->path);
-    bool there = look(c, path, &info, &file, NULL) > 0; // if not, reading it gives the reason
+    bool there = look(c, path, &info, &file, NULL) > 0; // if it is false, reading the file gives the reason
     return visit(c, path, there ? &info : NULL, &file, err);
 }
 
@@ -268,7 +268,7 @@ static bool has_word(const char *text, const char *word, bool *own)
     return found;
 }
 
-// Whether one of these files has the word and none declares it.
+// Whether one of the source's files has the word and no file declares it.
 static bool needs_word(const struct closure *c, const char *word)
 {
     bool found = false, own = false;

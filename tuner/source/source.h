@@ -1,6 +1,6 @@
-// A kernel's source: the program and every user file that it may include, with one content hash, which is part of the
-// key of trials and of the compile cache. The compiler gets the files from here (source_text.c), so only hashed text
-// can be compiled.
+// A kernel's source: the program and every user file that it may include. All files have one content hash, which is
+// part of the key of trials and of the compile cache. The compiler gets the files from here (source_text.c), so only
+// hashed text can be compiled.
 #pragma once
 
 #include <sys/types.h>
@@ -75,10 +75,10 @@ struct source {
 // Reads and hashes the program and, transitively, every file that an #include or a __has_include names and that is
 // found next to the including file or in one of the folders. Conditional compilation is ignored, so the hash may cover
 // too many files, but never too few. An include that is named by a macro is unknown, and the compiler gets an error in
-// its place. An include that is not found there is assumed to be a vendor's, as is every file in a toolkit's folder.
-// For these, the compiler's version counts instead of the content. Stand-ins for headers of the host are files like
-// others. They are used for headers that are named but not found, and for names that programs for nvcc can use without
-// an #include. Returns -1 with a message that names the file. Always release the source.
+// its place. An include that is not found in these places is assumed to be a vendor's, as is every file in a toolkit's
+// folder. For vendors' files, the compiler's version counts instead of the content. Stand-ins for headers of the host
+// are files like others. They are used for headers that are named but not found, and for names that programs for nvcc
+// can use without an #include. Returns -1 with a message that names the file. Always release the source.
 int source_open(struct source *, const struct source_request *, struct error *);
 void source_release(struct source *);
 // Whether a file is part of the source.
