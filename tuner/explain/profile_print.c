@@ -1,5 +1,5 @@
-// See profile.h. Every figure is a row of a table with its label, its format and its source. A row without a value is
-// left out.
+// See profile.h. Every figure is a row of a table, which gives the figure's label, format and source. A row without a
+// value is not printed.
 #include "tuner/explain/profile.h"
 #include "tuner/final/finals.h"
 

@@ -64,7 +64,7 @@ static int read_parameters(struct recorded *r, const json_t *list, struct error 
     return 0;
 }
 
-// The meaning of a column: a parameter, a field, a metric, or (none of them) unknown.
+// The meaning of a column: a parameter, a field or a metric. If it is none of these, the column is unknown.
 struct column {
     enum { COLUMN_UNKNOWN, COLUMN_PARAMETER, COLUMN_FIELD, COLUMN_METRIC } kind;
     size_t index; // of the parameter or metric
@@ -92,7 +92,7 @@ static struct column column_named(const struct recorded *r, const char *name)
     return (struct column){COLUMN_UNKNOWN, 0, NULL};
 }
 
-// Columns are identified by their names, so these must differ.
+// Columns are identified by their names, so no two names may be equal.
 static int check_columns(const struct recorded *r, struct error *err)
 {
     for (size_t i = 0; i < r->parameter_count; i++)
@@ -198,7 +198,7 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
     int failed = 0;
     for (const struct record_field *f = fields; f->name && !failed; f++)
         failed = record_take(f, "the file", json_object_get(document, f->name), r, &r->memory, err);
-    json_incref(r->about.device); // the values taken belong to the document
+    json_incref(r->about.device); // record_take borrowed these values from the document
     json_incref(r->about.environment);
     json_incref(r->constraints);
     json_incref(r->about.finals);

@@ -167,7 +167,7 @@ int store_find_columns(struct store *store, struct error *err)
 int store_add_columns(struct store *store, struct error *err)
 {
     if (store_begin(store, err)) return -1;
-    int status = store_find_columns(store, err); // another process may have added some
+    int status = store_find_columns(store, err); // another process may have added columns
     for (int level = 0; level < FIELD_LEVELS; level++) {
         size_t i = 0;
         for (const struct trial_field *f; (f = next_field((enum field_level)level, &i));) {
@@ -181,7 +181,7 @@ int store_add_columns(struct store *store, struct error *err)
     if (!status) status = store_write_views(store, err);
     status = store_end(store, status, err);
     if (status) store_find_columns(store, NULL);
-    for (size_t i = 0; i < STATEMENT_COUNT; i++) { // their SQL names the columns
+    for (size_t i = 0; i < STATEMENT_COUNT; i++) { // the statements' SQL names the columns
         sqlite3_finalize(store->statements[i]);
         store->statements[i] = NULL;
     }

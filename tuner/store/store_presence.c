@@ -1,11 +1,11 @@
 // Checks that commits are in the file that has the store's name. A file that is deleted or replaced while it is open
-// still takes commits, but has no name, and is lost when the process ends. The check calls stat three times after each
-// commit, which takes 5 us.
+// still takes commits, but has no name and is lost when the process ends. After each commit, the check calls stat three
+// times. This takes 5 us.
 #include <unistd.h>
 
 #include "tuner/store/store_internal.h"
 
-enum { NAMES_MOST = 1000 }; // for rescued copies
+enum { NAMES_MOST = 1000 }; // names that are tried for a rescued copy
 
 // Writes the whole content to a new store.
 static int write_copy(struct store *store, const char *path, struct error *err)

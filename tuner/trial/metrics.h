@@ -2,8 +2,8 @@
 //
 // A metric has a key, the short name under which its value is stored, shown and exported, and the name that CUPTI and
 // `ncu --metrics` use for it. Keys are in the store, so a key never changes its meaning: a better metric gets a new
-// key. If a metric's name differs between chips, a set contains one row for each name, all with the same key and each
-// for its own chips.
+// key. If a metric's name differs between chips, a set contains one row for each name. These rows have the same key,
+// and each is for other chips.
 #pragma once
 
 #include "tuner/base/base.h"
