@@ -40,8 +40,8 @@ static double issue_share(const struct finding_context *c)
            (4 * (double)c->limits->sm_count * profile_number(c->stage, "cycles_active"));
 }
 
-// The highest utilisation among all units except `relieved`, as a share of peak, 0..1. Relieving `relieved` helps only
-// until the next unit reaches its limit.
+// The highest utilisation among all units except `relieved`, as a share of peak, 0..1. Relieving this unit helps only
+// until the next one reaches its limit.
 static double next_limit(const struct finding_context *c, const char *relieved)
 {
     static const char *const units[] = {"issue_active", "pipe_fma",      "pipe_alu",      "pipe_fp64",      "pipe_xu",

@@ -24,7 +24,7 @@ struct bench_options {
     int64_t budgets[BENCH_MAX_BUDGETS]; // ascending; unique evaluations, including failed configurations
     int64_t seeds;
     int64_t first_seed;
-    int64_t ahead; // number of waiting proposals; the most promising one is measured next; 1: none waits
+    int64_t ahead; // proposals that wait; the most promising one is measured next. 1: each is measured at once
     // Priors for the strategies, by file; NULL: none.
     const struct bench_priors *priors;
     int64_t processes; // 0: one per core

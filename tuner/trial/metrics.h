@@ -3,7 +3,7 @@
 // A metric has a key, the short name under which its value is stored, shown and exported, and the name that CUPTI and
 // `ncu --metrics` use for it. Keys are in the store, so a key never changes its meaning: a better metric gets a new
 // key. If a metric's name differs between chips, a set contains one row for each name. These rows have the same key,
-// and each is for other chips.
+// and each row is for different chips.
 #pragma once
 
 #include "tuner/base/base.h"
