@@ -1,6 +1,6 @@
 // Findings about a candidate's profile, in words, from a table of rules. Each rule looks for one cause. If it finds the
-// cause, it reports the evidence, why that costs time, which change of the job's own parameters could help, and how
-// much that could gain.
+// cause, it reports the evidence and why the cause costs time. It also reports which change of the job's own parameters
+// could help, and how much this change could gain.
 //
 // The gain is an upper bound. It is the share of the time that is saved if the cause is removed completely and no other
 // limit is reached first. A rule proposes a configuration that is valid in the job's space and differs in one

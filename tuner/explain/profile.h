@@ -1,5 +1,5 @@
-// Reads and prints a profile (tuner/explain/explain.h): sections of figures in the order in which people read them, two
-// profiles side by side, where the time goes, and the most expensive source lines.
+// Reads and prints a profile (tuner/explain/explain.h). It prints sections of figures in the order in which people read
+// them, where the time goes, and the most expensive source lines. Two profiles are printed side by side.
 #pragma once
 
 #include "tuner/base/json.h"

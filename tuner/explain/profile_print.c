@@ -244,8 +244,8 @@ static int by_size(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// A warp's time is the sum of the times in its states, so the difference between two times is the sum of the
-// differences between the times in each state.
+// A warp's time is the sum of the times in its states. So the difference between two kernels' times is the sum of the
+// differences in each state.
 static void print_differences(FILE *out, const struct view *a, const struct view *b)
 {
     struct profile_share list[PROFILE_SHARES]; // shares, and then their differences in seconds

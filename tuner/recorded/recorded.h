@@ -24,7 +24,7 @@ struct recorded_metric {
     const char *key, *metric, *unit;
 };
 
-// A kind of row that was left out or counts as failed, and the number of such rows: "rows are left out, because ...".
+// A reason why rows were left out or count as failed, and the number of such rows: "rows are left out, because ...".
 // `text` is a constant.
 struct recorded_note {
     const char *text; // NULL: end of the list
@@ -38,10 +38,10 @@ struct recorded_baseline {
     size_t problem_count;
 };
 
-// Everything belongs to the struct; recorded_free releases it. It is filled by recorded_read, or by hand for
-// recorded_write: start with recorded_new, allocate everything in `memory`, set the space and the counts, and make the
-// trials with recorded_add_trials. A recorded trial has `facts` instead of stages, and a row of `configs` instead of
-// `config`.
+// Everything belongs to the struct; recorded_free releases it. recorded_read fills the struct. A caller can also fill
+// it by hand for recorded_write: start with recorded_new, allocate everything in `memory`, set the space and the
+// counts, and make the trials with recorded_add_trials. A recorded trial has `facts` instead of stages, and a row of
+// `configs` instead of `config`.
 struct recorded {
     struct {
         const char *job;                       // "" if unknown

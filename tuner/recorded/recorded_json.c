@@ -260,8 +260,7 @@ static json_t *parameters_json(const struct recorded *r)
     return list;
 }
 
-// Whether the field becomes a column: fields that are unknown in all trials are left out, except those that every
-// reader expects.
+// Whether the field becomes a column. A field that is unknown in all trials does not, unless every reader expects it.
 static bool is_column(const struct recorded *r, const struct trial_field *f)
 {
     if (!(f->flags & FIELD_RECORDED)) return false;

@@ -3,7 +3,7 @@
 //
 // Configurations are parsed from their stored strings, so that a store can be read without its job file, or with one
 // that has changed since. A parameter has the values that were tried: numbers in ascending order, followed by words. If
-// it has more than REPORT_GROUPS values, consecutive values form groups with about as many trials each.
+// it has more than REPORT_GROUPS values, consecutive values form groups with about the same number of trials each.
 #include <ctype.h>
 
 #include "tuner/report/report_parts.h"

@@ -1,6 +1,6 @@
-// The bench for search strategies: runs each of them on recorded spaces with many seeds on all cores, and reports how
-// close to the optimum it gets after given numbers of evaluations. Nothing is compiled or launched: an evaluation is a
-// lookup in the recording.
+// The bench for search strategies. It runs each strategy on recorded spaces with many seeds on all cores, and reports
+// how close to the optimum the strategy gets after given numbers of evaluations. Nothing is compiled or launched: an
+// evaluation is a lookup in the recording.
 #pragma once
 
 #include "search/strategies/strategy.h"
@@ -66,8 +66,8 @@ struct bench_column {
     double scale;   // factor for the number; 0: 1
     size_t reached; // offset of the share of runs that got there; figures with a share below 1 get a ">"; 0: none
 };
-// The figures of strategies on files, and how they are printed: a row for each strategy on each file, and with several
-// files, also a row for the mean over the files. Borrows the options.
+// The figures of strategies on files, and how they are printed. There is a row for each strategy on each file. With
+// several files, there is also a row for each strategy's mean over the files. Borrows the options.
 struct bench_rows {
     const struct bench_options *options;
     const char *kind, *budgets, *legend; // the document's format; the legend's text around the number of seeds

@@ -26,8 +26,8 @@ static int64_t trial_of(const struct recorded *r, const char *text)
 
 static const char *const ok = "ok";
 
-// The recording's provenance: the source hash ("" if it was not recorded), and the number of rounds and the date of the
-// newest final (0 if there was none).
+// The recording's provenance: the source hash ("" if it was not recorded), and the newest final's number of rounds and
+// date (both 0 if there was no final).
 static json_t *provenance(const struct recorded *r)
 {
     const json_t *final = json_array_get(r->about.finals, 0), *first = json_object_get(final, "recording");

@@ -8,8 +8,8 @@
 //    "verdict":"slower"|"same"|"faster"|"undecided"|"failed"|"missing","reason":"why it is one of the last three",
 //    "ratio":[value,low,high],                        nvcc's time over NVRTC's by the objective, in paired rounds
 //
-// It contains times unless the verdict is "missing" (nvcc made no build) or "failed" (its build is incorrect, or does
-// not run).
+// The document contains times unless the verdict is "missing" (nvcc made no build) or "failed" (nvcc's build is
+// incorrect, or does not run).
 #pragma once
 
 #define BUILDS_DOCUMENT "builds"

@@ -1,10 +1,10 @@
 // The store: opening and environments. Trials are in store_trials.c, documents and blobs in store_documents.c, the
 // schema in store_schema.c; all of them use store_sql.c and store_fields.c.
 //
-// Invariant: between calls no transaction is open and no statement is in progress, so that a reader never keeps the log
-// from being checkpointed, and a kill -9 between calls leaves nothing to undo. With synchronous = NORMAL, a commit in
-// WAL mode is a write() without fsync. It survives the death of the process, as the page cache does, and takes 0.1 ms
-// for all rows of a trial; FULL would wait milliseconds for the disk.
+// Invariant: between calls no transaction is open and no statement is in progress. So a reader never keeps the log from
+// being checkpointed, and a kill -9 between calls leaves nothing to undo. With synchronous = NORMAL, a commit in WAL
+// mode is a write() without fsync. It survives the death of the process, as the page cache does. For all rows of a
+// trial it takes 0.1 ms; with FULL it would wait milliseconds for the disk.
 #include "tuner/store/store.h"
 
 #include <sys/stat.h>

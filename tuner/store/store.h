@@ -8,9 +8,9 @@
 //
 // The schema (store_schema.c) has a version (PRAGMA user_version) and an application id. A store with another version,
 // a damaged store, or a file that is not a store is refused with a message and not changed. New figures of trials need
-// no new version: if a store lacks columns for fields of the table (tuner/trial/trial_field.h), they are added with the
-// first trial that is stored, and are unknown until then. People read a store through its views (store_views.c), whose
-// compatibility is promised separately (docs/store.md).
+// no new version. If a store lacks columns for fields of the table (tuner/trial/trial_field.h), the columns are added
+// with the first trial that is stored. Until then, the figures are unknown. People read a store through its views
+// (store_views.c), whose compatibility is promised separately (docs/store.md).
 //
 // Committed data survives kill -9 at any later time; a write in progress is stored completely or not at all. A power
 // failure may lose the last commits, but never damages the file. When the disk is full, the call fails, and everything
@@ -32,8 +32,8 @@ struct store;
 // for reading.
 int store_open(struct store **, const char *path, bool create, struct error *);
 void store_close(struct store *);
-// A store whose file is deleted or replaced while it is open is *lost*: the next commit notices this, writes the
-// store's whole content to <store>.rescued, and fails, as does every later commit. Returns the path of that file, or
+// A store whose file is deleted or replaced while it is open is *lost*. The next commit notices this, writes the
+// store's whole content to <store>.rescued, and fails. Every later commit fails too. Returns the path of that file, or
 // NULL if the store is not lost.
 const char *store_rescued_copy(const struct store *);
 
@@ -49,8 +49,9 @@ long store_holder(struct store *);
 // Makes the environment current, and stores it if it is new. From then on, new trials belong to this environment, and
 // queries see only its trials. environment.key identifies it.
 int store_use_environment(struct store *, const struct environment *, struct error *);
-// Finds the environment that was last used by a run (for status, header, compare and export, which have no device), and
-// makes it current without writing anything. Returns 1 if there is none. Strings are valid until the store is closed.
+// Finds the environment that was last used by a run, and makes it current without writing anything. This is for status,
+// header, compare and export, which have no device. Returns 1 if the store has no environment. Strings are valid until
+// the store is closed.
 int store_last_environment(struct store *, struct environment *, struct error *);
 
 // Makes the environment with this key current without writing anything. Returns 1 if there is none.

@@ -83,8 +83,8 @@ static const struct {
     [STATEMENT_STAGES] = {FIELD_STAGE, NULL, "t.trial", " FROM trial_stages t WHERE trial = ? ORDER BY position"},
 };
 
-// The other statements. A "+" keeps SQLite from using an index whose order differs from that of the rows: reading all
-// rows in the table's order is six times as fast.
+// The other statements. A "+" keeps SQLite from using an index whose order differs from the order of the rows. Reading
+// all rows in the table's order is six times as fast.
 static const char *const statement_text[STATEMENT_COUNT] = {
     [STATEMENT_ADD_COUNTER] =
         "INSERT OR REPLACE INTO trial_counters (trial, problem, stage, key, value) VALUES (?,?,?,?,?)",

@@ -96,7 +96,7 @@ void store_end_reading(struct store *);
 
 // The store's `committed`: checks that the last commit is in the file that has the store's name (store_presence.c). -1
 // with a message when the file was deleted, replaced, or taken by another tuner; the store's content is then in a new
-// file next to it.
+// file next to the old path.
 int store_check_presence(struct store *, struct error *err);
 // Locks <store>.lock again if it was removed; -1 if another tuner has locked it first (store_lock.c).
 int store_keep_lock(struct store *, struct error *err);
@@ -132,7 +132,7 @@ int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_le
 // The statements that create the views (store_views.c) in a new store, malloc'ed.
 char *store_view_definitions(void);
 // Both write the views that are missing or were written by an older program. store_write_views does so within the
-// caller's transaction, and store_renew_views in its own transaction if there are such views.
+// caller's transaction. store_renew_views uses its own transaction, and begins it only if there are such views.
 int store_write_views(struct store *, struct error *err);
 int store_renew_views(struct store *, struct error *err);
 
