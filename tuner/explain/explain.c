@@ -13,7 +13,7 @@ json_t *explain_facts(const struct device_limits *d, const struct launch_shape *
     int64_t threads = l->block[0] * l->block[1] * l->block[2], blocks = l->grid[0] * l->grid[1] * l->grid[2];
     int64_t shared = l->shared + (shared_static > 0 ? shared_static : 0),
             fit = blocks_per_sm(d, threads, registers, shared);
-    // Only one limit is applied at a time; the others are set out of reach.
+    // Only one limit is applied at a time. The other limits are set so high that they have no effect.
     struct device_limits by_registers = *d, by_shared = *d, by_warps = *d;
     by_registers.blocks_per_sm = by_shared.blocks_per_sm = by_warps.blocks_per_sm = UNLIMITED;
     by_registers.threads_per_sm = by_shared.threads_per_sm = (int64_t)UNLIMITED * d->warp_size;

@@ -22,10 +22,11 @@
 // Whether the candidate ran and can be explained: ok, slow, nondeterministic or implausible.
 bool explain_worked(const json_t *profile);
 
-// Returns a new document. Its "status" is the trial's; if that cannot be explained, the only other member is "reason".
-// Returns NULL with a message if a worker failed. `variant` 0 is the candidate itself. Any other variant is compiled
-// with SWEETSPOT_VARIANT=variant and is never verified. If more than `blocks_per_sm` blocks of the first stage would
-// fit on a multiprocessor (0: no limit), the candidate's shared memory is increased until they do not.
+// Returns a new document. Its "status" is the trial's. If a trial with this status cannot be explained, the only other
+// member is "reason". Returns NULL with a message if a worker failed. `variant` 0 is the candidate itself. Any other
+// variant is compiled with SWEETSPOT_VARIANT=variant and is never verified. If more than `blocks_per_sm` blocks of the
+// first stage would fit on a multiprocessor (0: no limit), the candidate's shared memory is increased until no more
+// than that fit.
 json_t *explain_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
                           const char *name, int variant, int64_t blocks_per_sm, struct error *);
 // The profile of a baseline that the single run has measured: time and counters. Returns NULL with the reason if no

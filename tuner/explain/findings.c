@@ -40,7 +40,7 @@ static double issue_share(const struct finding_context *c)
            (4 * (double)c->limits->sm_count * profile_number(c->stage, "cycles_active"));
 }
 
-// The highest utilisation among all units except `relieved`, as a share of peak, 0..1. Relieving that unit helps only
+// The highest utilisation among all units except `relieved`, as a share of peak, 0..1. Relieving this unit helps only
 // until the next one reaches its limit.
 static double next_limit(const struct finding_context *c, const char *relieved)
 {
@@ -54,8 +54,8 @@ static double next_limit(const struct finding_context *c, const char *relieved)
     return highest;
 }
 
-// Sets the finding's line to the one that causes an excess. Returns the line's text ("" if it cannot be read), or NULL
-// if no line causes the excess.
+// Sets the finding's line to the line that causes an excess. Returns its text ("" if the source cannot be read), or
+// NULL if no line causes the excess.
 static char *blame_line(const struct finding_context *c, struct finding *f, enum profile_excess what,
                         struct profile_culprit *culprit)
 {
@@ -96,8 +96,8 @@ static bool has_word(const char *name, const char *words)
     return false;
 }
 
-// The next value in a direction, ordered by size; -1 if there is none. For an unroll parameter, "no pragma" counts as 0
-// and "the compiler's choice" as 1.
+// The index of the value that follows in a direction when values are ordered by size; -1 if no value follows. For an
+// unroll parameter, "no pragma" counts as 0 and "the compiler's choice" as 1.
 static int next_value(const struct parameter *p, size_t now, int direction)
 {
     int best = -1;
@@ -136,8 +136,8 @@ static bool stands_in(const char *line, const char *name)
     return false;
 }
 
-// For a parameter that appears in a source line, proposes its next smaller value or, if there is none, its next larger
-// one.
+// Proposes the next smaller value of a parameter that appears in the source line or, if no such parameter has a smaller
+// value, the next larger value.
 static bool propose_named(const struct finding_context *c, struct finding *f, const char *line, const char *verb)
 {
     for (int direction = -1; direction <= 1; direction += 2)

@@ -1,11 +1,11 @@
 // Findings about a candidate's profile, in words, from a table of rules. Each rule looks for one cause. If it finds the
-// cause, it reports the evidence, why that costs time, which change of the job's own parameters could help, and how
-// much that could gain.
+// cause, it reports the evidence and why the cause costs time. It also reports which change of the job's own parameters
+// could help, and how much this change could gain.
 //
-// The gain is an upper bound: the share of the time that is saved if the cause is removed and the next limit is not
-// reached before. A rule proposes a configuration that is valid in the job's space and differs in one parameter.
-// tests/test_findings.c checks the direction of the proposals against a space in which every configuration was
-// measured.
+// The gain is an upper bound. It is the share of the time that is saved if the cause is removed completely and no other
+// limit is reached first. A rule proposes a configuration that is valid in the job's space and differs in one
+// parameter. tests/test_findings.c checks the direction of the proposals against a space in which every configuration
+// was measured.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -35,5 +35,5 @@ const char *findings_rule(size_t i);
 
 void findings_print(FILE *, const struct finding *, size_t count);
 // [{"rule":..,"seen":..,"why":..,"advice":..,"gain":..,"parameter":..,"value":..,"line":{"file":..,"line":..}}, ..];
-// the last three only if known.
+// "parameter", "value" and "line" are present only if they are known.
 json_t *findings_json(const struct finding *, size_t count, const struct job *);

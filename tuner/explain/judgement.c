@@ -32,8 +32,8 @@ static int take_verdict(struct judging *g, const char *word, const char *reason,
     return 0;
 }
 
-// Asks the worker. If the candidate kills it or hangs, that is a verdict, and *answer is NULL. Returns -1 for other
-// failures.
+// Asks the worker. If the candidate kills the worker or hangs, this becomes the verdict, and *answer is NULL. Returns
+// -1 for other failures.
 static int ask(struct judging *g, json_t *request, double seconds, const struct record *record, void **answer,
                struct error *err)
 {
@@ -113,8 +113,8 @@ static int race(struct judging *g, struct error *err)
     return take_verdict(g, status_name(entry->status), entry->reason, err);
 }
 
-// Reads the candidate's counters, which verifies it once more. A candidate whose counters cannot be read has not
-// failed.
+// Reads the candidate's counters. The worker verifies the candidate once more for this. If the counters cannot be read,
+// the candidate has not failed.
 static int count(struct judging *g, const uint16_t *config, struct error *err)
 {
     struct judgement *j = g->judgement;

@@ -1,7 +1,7 @@
-// Determines what limits a kernel from the times of the whole kernel and of two variants at the same occupancy, one
-// with only the memory traffic and one with only the arithmetic. The method is analysis-driven optimisation. If the
-// whole kernel takes no longer than the slower variant, the two parts overlap and the slower part is the limit. If it
-// takes as long as both variants together, nothing overlaps and latency is the limit.
+// Determines what limits a kernel. Compares the time of the whole kernel with the times of two variants at the same
+// occupancy, one with only the memory traffic and one with only the arithmetic. The method is analysis-driven
+// optimisation. If the whole kernel takes no longer than the slower variant, the two parts overlap and the slower part
+// is the limit. If it takes as long as both variants together, nothing overlaps and latency is the limit.
 #pragma once
 
 #include <stdio.h>

@@ -145,9 +145,9 @@ static double excess_of(const json_t *columns, enum profile_excess what, double 
     return fmax(*amount - json_get_number(columns, of[what].ideal, *amount), 0);
 }
 
-// How well a line explains the excess: the harmonic mean (F1) of the share of the kernel's excess that is on this line,
-// and the share of this line's amount that is excess. The line table attributes some instructions of one inlined call
-// to another, so the line to name may lack some of the excess.
+// How well a line explains the excess. This is the harmonic mean (F1) of two shares: the share of the kernel's excess
+// that is on this line, and the share of this line's amount that is excess. The line table attributes some instructions
+// of one inlined call to another, so the line to name may lack some of the excess.
 static double explains(const struct profile_culprit *b, double all)
 {
     double recall = b->excess / all, precision = 1 - 1 / b->ratio;

@@ -1,5 +1,5 @@
-// Reads and prints a profile (tuner/explain/explain.h): sections of figures in the order in which people read them, two
-// profiles side by side, where the time goes, and the most expensive source lines.
+// Reads and prints a profile (tuner/explain/explain.h). It prints sections of figures in the order in which people read
+// them, where the time goes, and the most expensive source lines. Two profiles are printed side by side.
 #pragma once
 
 #include "tuner/base/json.h"
@@ -27,7 +27,7 @@ bool profile_uses_tensor(const json_t *stage);
 double profile_arithmetic_ceiling(const json_t *profile, const json_t *stage);
 
 // Where the time goes: the share of a warp's time in each state. The shares add up to 1. Writes at most `max` entries,
-// largest first, and returns their number. Empty without the set `stalls`.
+// largest first, and returns their number (0 if the set `stalls` was not counted).
 struct profile_share {
     const char *reason; // "short_scoreboard"; "selected": issuing
     double share;       // 0..1
@@ -38,8 +38,8 @@ double profile_share(const json_t *stage, const char *reason); // 0..1; NaN: unk
 const char *profile_reason_text(const char *reason);           // "waiting for data from shared memory"
 
 // The source line that causes the gap between two columns: SHARED (wavefronts against ideal), GLOBAL (sectors against
-// ideal), DIVERGENCE (active threads against 32 per instruction). If lines are nested, it is the one that explains the
-// excess best. There is none if the excess is negligible.
+// ideal), DIVERGENCE (active threads against 32 per instruction). Of nested lines, it is the line that explains the
+// excess best. If the excess is negligible, no line is named.
 enum profile_excess { EXCESS_SHARED, EXCESS_GLOBAL, EXCESS_DIVERGENCE, EXCESS_COUNT };
 struct profile_culprit {
     const json_t *line;
@@ -47,8 +47,8 @@ struct profile_culprit {
     double ratio;         // this line's amount over its ideal
     double score;         // how well it explains the kernel's excess, 0..1
 };
-// Fills `out` with at most `max` lines, worst first; a line whose excess is already explained by a listed one, such as
-// the function around it, is left out.
+// Fills `out` with at most `max` lines, worst first. A line is left out if a listed line, such as the function around
+// it, already explains its excess.
 size_t profile_culprit(const json_t *stage, enum profile_excess, struct profile_culprit *out, size_t max);
 
 // The text of a source line, without surrounding blanks; "" if it cannot be read. `source` is the template; other files

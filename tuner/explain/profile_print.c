@@ -1,5 +1,5 @@
-// See profile.h. Every figure is a row of a table with its label, its format and its source. A row without a value is
-// left out.
+// See profile.h. Every figure is a row of a table, which gives the figure's label, format and source. A row without a
+// value is not printed.
 #include "tuner/explain/profile.h"
 #include "tuner/final/finals.h"
 
@@ -244,8 +244,8 @@ static int by_size(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// A warp's time is the sum of the times in its states, so the difference between two times is the sum of the
-// differences between the times in each state.
+// A warp's time is the sum of the times in its states. So the difference between two kernels' times is the sum of the
+// differences in each state.
 static void print_differences(FILE *out, const struct view *a, const struct view *b)
 {
     struct profile_share list[PROFILE_SHARES]; // shares, and then their differences in seconds

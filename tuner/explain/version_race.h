@@ -1,5 +1,5 @@
-// Races two versions of a kernel against each other on the same data, in rounds of random order that several processes
-// of the GPU worker share, as in a final.
+// Races two versions of a kernel against each other on the same data. As in a final, the order within each round is
+// random, and the rounds are divided among several processes of the GPU worker.
 #pragma once
 
 #include "tuner/setup/single_run.h"

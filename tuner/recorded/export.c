@@ -2,8 +2,8 @@
 //
 // The table of fields (tuner/trial/trial_field.h) lists the figures that go into a recorded space. The store has a
 // figure for each stage; a recorded space has one for each trial. The compiler's facts are taken from the worst stage
-// (static_facts_of). Counters are taken from the first problem; those that count events are added up over the stages;
-// for the others, the largest value is taken.
+// (static_facts_of). Counters are taken from the first problem. Counters of events are added up over the stages; for
+// the other counters, the largest value is taken.
 #include "tuner/recorded/export.h"
 
 #include "tuner/trial/trial_field.h"
@@ -42,7 +42,7 @@ static void set_problems(struct recorded *r, const struct job *job)
     }
 }
 
-// The number of a metric. Trials usually have the same counters in the same order, so the one after `last` is tried
+// The number of a metric. Trials usually have the same counters in the same order, so the metric after `last` is tried
 // first.
 static size_t find_metric(const struct recorded *r, const char *key, size_t last)
 {

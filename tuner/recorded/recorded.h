@@ -1,6 +1,6 @@
 // A recorded space: every configuration of an earlier search with its result, in memory. It is read from our own format
-// (docs/json.md), Kernel Tuner's cache files, KTT's results or T4 documents, with or without gzip; the content shows
-// which it is. It is written only in our own format.
+// (docs/json.md), Kernel Tuner's cache files, KTT's results or T4 documents, with or without gzip. The format is
+// recognised by the content. Only our own format is written.
 #pragma once
 
 #include "search/space/space.h"
@@ -24,7 +24,7 @@ struct recorded_metric {
     const char *key, *metric, *unit;
 };
 
-// A kind of row that was left out or counts as failed, and the number of such rows: "rows are left out, because ...".
+// A reason why rows were left out or count as failed, and the number of such rows: "rows are left out, because ...".
 // `text` is a constant.
 struct recorded_note {
     const char *text; // NULL: end of the list
@@ -38,10 +38,10 @@ struct recorded_baseline {
     size_t problem_count;
 };
 
-// Everything belongs to the struct; recorded_free releases it. It is filled by recorded_read, or by hand for
-// recorded_write: start with recorded_new, allocate everything in `memory`, set the space and the counts, and make the
-// trials with recorded_add_trials. A recorded trial has `facts` instead of stages, and a row of `configs` instead of
-// `config`.
+// Everything belongs to the struct; recorded_free releases it. recorded_read fills the struct. A caller can also fill
+// it by hand for recorded_write: start with recorded_new, allocate everything in `memory`, set the space and the
+// counts, and make the trials with recorded_add_trials. A recorded trial has `facts` instead of stages, and a row of
+// `configs` instead of `config`.
 struct recorded {
     struct {
         const char *job;                       // "" if unknown
@@ -85,8 +85,8 @@ int recorded_add_trials(struct recorded *, size_t count, struct error *);
 
 // Reads a file. On failure, returns NULL with a message that begins with the path.
 struct recorded *recorded_read(const char *path, struct error *);
-// Like recorded_read, for T4 documents and KTT's results. They lack the parameters' values, which are read from a T1
-// document.
+// Like recorded_read, for T4 documents and KTT's results. These files lack the parameters' values, which are therefore
+// read from a T1 document.
 struct recorded *recorded_read_with(const char *path, const char *t1_path, struct error *);
 // Prints the notes on stderr.
 void recorded_warn(const struct recorded *, const char *path);
@@ -95,9 +95,9 @@ int recorded_write(const struct recorded *, const char *path, struct error *);
 
 // The number of the trial with this configuration of recorded->space, or -1.
 int64_t recorded_find(const struct recorded *, const uint16_t *config);
-// The observation of a trial that is reported to a strategy. This is the only place that turns a status into an outcome
-// of the search. The objective is used only if the status has one (ok, slow); otherwise it is NaN. Borrows the
-// configuration.
+// Makes the observation of a trial that is reported to a strategy. This is the only place that turns a status into an
+// outcome of the search. The observation has the objective only for the statuses ok and slow; for the others it has
+// NaN. Borrows the configuration.
 struct observation observation_of(const uint16_t *config, enum trial_status, double objective);
 // The observation of a recorded trial. Borrows from the recorded space.
 struct observation recorded_observation(const struct recorded *, size_t trial);

@@ -24,9 +24,9 @@ static void blank_python_numbers(char *text)
     }
 }
 
-// Kernel Tuner writes each entry, with a comma, on a separate line, and closes the cache when it ends. A cache that was
-// interrupted is closed here, after its last entry, or if that is incomplete, after the last complete line. Returns
-// NULL if the result is not a cache either.
+// Kernel Tuner writes each entry, with a comma, on a separate line, and closes the cache when it ends. This function
+// closes the cache of an interrupted tuner after its last entry or, if this entry is incomplete, after the last
+// complete line. Returns NULL if the result is still not a cache.
 static json_t *close_cache(const char *text, size_t size, const char **note)
 {
     json_error_t ignored;

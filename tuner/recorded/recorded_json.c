@@ -64,7 +64,7 @@ static int read_parameters(struct recorded *r, const json_t *list, struct error 
     return 0;
 }
 
-// The meaning of a column: a parameter, a field, a metric, or (none of them) unknown.
+// The meaning of a column: a parameter, a field or a metric. If it is none of these, the column is unknown.
 struct column {
     enum { COLUMN_UNKNOWN, COLUMN_PARAMETER, COLUMN_FIELD, COLUMN_METRIC } kind;
     size_t index; // of the parameter or metric
@@ -93,7 +93,7 @@ static struct column column_named(const struct recorded *r, const char *name, si
     return (struct column){COLUMN_UNKNOWN, 0, NULL};
 }
 
-// Fields that are unknown have no column, so metrics must have other names than fields.
+// Unknown fields have no column, so a metric must not have a field's name.
 static int check_columns(const struct recorded *r, struct error *err)
 {
     for (size_t i = 0; i < r->metric_count; i++) {
@@ -197,7 +197,7 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
     int failed = 0;
     for (const struct record_field *f = fields; f->name && !failed; f++)
         failed = record_take(f, "the file", json_object_get(document, f->name), r, &r->memory, err);
-    json_incref(r->about.device); // the values taken belong to the document
+    json_incref(r->about.device); // record_take borrowed these values from the document
     json_incref(r->about.environment);
     json_incref(r->constraints);
     json_incref(r->about.finals);
@@ -259,8 +259,7 @@ static json_t *parameters_json(const struct recorded *r)
     return list;
 }
 
-// Whether the field becomes a column: fields that are unknown in all trials are left out, except those that every
-// reader expects.
+// Whether the field becomes a column. A field that is unknown in all trials does not, unless every reader expects it.
 static bool is_column(const struct recorded *r, const struct trial_field *f)
 {
     if (!(f->flags & FIELD_RECORDED)) return false;

@@ -1,5 +1,6 @@
-// Shared by the files that implement recorded.h: recorded.c (the struct), above it recorded_json.c (our format) and
-// recorded_tuners.c (other tuners' formats), and above these recorded_import.c (which recognises a file's format).
+// Shared by the files that implement recorded.h. recorded.c (the struct) is the lowest layer, recorded_json.c (our
+// format) and recorded_tuners.c (other tuners' formats) use it, and recorded_import.c recognises a file's format and
+// calls these two.
 #pragma once
 
 #include <stdbool.h>
@@ -18,14 +19,15 @@ void recorded_note(struct recorded *, const char *text);
     "configurations count as failed, because their times are impossible (none, below 100 ns, above 1e19 s, not a " \
     "number)"
 
-// Adds a parameter with its values from a JSON array. kind < 0: the first of integers, reals and strings that fits.
+// Adds a parameter with its values from a JSON array. If kind < 0, the values are read as integers, as reals or as
+// strings, whichever first fits all of them.
 int recorded_add_parameter(struct recorded *, const char *name, const json_t *values, int kind, struct error *);
 // Sets a parameter's value in a trial's configuration. Returns -1 with a message if it is not among the parameter's
 // values.
 int recorded_set_value(struct recorded *, size_t trial, size_t parameter, const json_t *value, struct error *);
 
 void recorded_one_problem(struct recorded *);
-// A trial's figures for the problem, to be filled in.
+// Returns a trial's figures for the problem, which the caller fills in.
 struct trial_problem *recorded_figures(struct recorded *, size_t trial, size_t problem);
 // Whether a number can be a time, in any unit: it is positive, and not the number that other tuners write for a
 // failure.

@@ -55,7 +55,7 @@ static double time_unit(const char *text, double otherwise)
     return otherwise;
 }
 
-// The status for a word that other tuners write instead of a time. Only its beginning counts:
+// Returns the status for a word that other tuners write instead of a time. Only the word's beginning counts:
 // "CompilationFailedConfig", "compile" and "CompilationFailed" are the same.
 static enum trial_status failure_of(const char *text)
 {
@@ -149,8 +149,8 @@ static json_t *t1_values(const char *python)
     return json_array_size(values) ? json_incref(values) : NULL;
 }
 
-// Adds the parameters of the row that has the most, with the values listed in T1, or otherwise those that occur in the
-// rows. Rows of failed configurations may lack some.
+// Adds the parameters of the row that has the most parameters, because rows of failed configurations may lack some.
+// Their values are those listed in T1 or, without such a list, those that occur in the rows.
 static int add_parameters(struct recorded *r, const struct row_list *rows, const json_t *t1, struct error *err)
 {
     const json_t *listed = json_object_get(json_object_get(t1, "ConfigurationSpace"), "TuningParameters");
@@ -271,8 +271,8 @@ static void set_licence(struct recorded *r, const json_t *document)
     r->about.licence = arena_copy(&r->memory, json_get_string(document, "licence", american));
 }
 
-// A cache may come from a search with another objective; only the time is used here, which every entry contains as
-// well. Failed entries contain a word instead of the objective.
+// A cache may come from a search with another objective. Every entry also contains the time, and only the time is used
+// here. Failed entries contain a word instead of the objective.
 int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struct error *err)
 {
     const json_t *keys = json_object_get(document, "tune_params_keys"),

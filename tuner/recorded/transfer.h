@@ -1,7 +1,7 @@
 // Transfers the results of another space to this one, as a prior for the search (search/model/prior.h). Parameters are
-// matched by name, values by value. A number that this space lacks is replaced by the nearest number that it has; a
-// configuration with a word that it lacks is dropped. A parameter that one side lacks, or that never varies there, is
-// ignored.
+// matched by name, values by value. A number that this space lacks is replaced by the space's nearest number. A
+// configuration with a word that this space lacks is dropped. A parameter is ignored if one of the spaces lacks it, or
+// if it has the same value in all results.
 #pragma once
 
 #include "search/model/prior.h"

@@ -33,7 +33,7 @@ static json_t *best_json(const struct result *r)
                      r->table.rows[r->best].time);
 }
 
-// The results of `profile` for the winner, otherwise for the best trial.
+// Adds the results of `profile` for the winner or, if there are none, for the best trial.
 static void set_profile(json_t *json, const struct result *r, int64_t winner)
 {
     const int64_t trials[] = {winner, r->best == SIZE_MAX ? NO_TRIAL : r->table.rows[r->best].id};

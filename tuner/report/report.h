@@ -14,12 +14,12 @@ struct report_source {
     double space;           // number of valid configurations; NaN: unknown
     struct store *store;    // NULL: `error` says why
     const char *error;
-    size_t points; // most points per result that are shown with all their figures
+    size_t points; // largest number of points per result that are shown with all figures
 };
 
 // A JOB. If its store cannot be read completely, it has an "error". New reference.
 json_t *report_job(const struct report_source *);
-// The whole document; `program` is the program that made it. Takes the list of JOBs.
+// The whole document; `program` is the program that made it. Takes ownership of the list of JOBs.
 json_t *report_document_of(json_t *jobs, const char *program);
 // The number of points per result that keeps the page small with this many jobs.
 size_t report_points_of(size_t jobs);

@@ -1,10 +1,10 @@
 // The effect of each parameter on the time.
 //
-// Importance is the correlation ratio of the logarithm of the time by value: the share of its variance that lies
-// between the values (Pearson 1905), with Kelley's correction for the number of values (epsilon squared: T. L. Kelley,
-// An unbiased correlation ratio measure, PNAS 21, 1935), without which a parameter with a thousand values would seem to
-// explain everything. Importance covers only main effects, over the trials that the search chose. If a parameter
-// matters only together with another, the importance of both is underestimated.
+// Importance is the correlation ratio of the logarithm of the time (Pearson 1905): the share of its variance that lies
+// between the parameter's values. It has Kelley's correction for the number of values (epsilon squared: T. L. Kelley,
+// An unbiased correlation ratio measure, PNAS 21, 1935). Without this correction, a parameter with a thousand values
+// would seem to explain everything. Importance covers only main effects, over the trials that the search chose. If a
+// parameter matters only together with another, the importance of both is underestimated.
 #include "tuner/report/report_parts.h"
 
 const char report_importance_method[] =

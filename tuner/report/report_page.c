@@ -41,8 +41,8 @@ void report_charts_release(struct report_charts *charts)
     *charts = (struct report_charts){0};
 }
 
-// Each member is on a line of its own, down to the members of a RESULT, so that people can read the document and tests
-// can compare it; deeper levels are compact.
+// Each member down to the members of a RESULT is on a separate line, so that people can read the document and tests can
+// compare it. Deeper levels are compact.
 enum { DEEPEST_LINES = 5, TEXT_FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) };
 
 static void write_json(FILE *out, const json_t *value, int depth)

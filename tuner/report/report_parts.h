@@ -107,7 +107,7 @@ json_t *report_failures(const struct result *); // report_failures.c
 
 // Every figure of the trials that are shown as points (report_points.c).
 int report_points(const struct result *, json_t **points, struct error *);
-// All trials in columns; if they are more than fifty times the number of points, an evenly spread selection.
+// All trials in columns, or an evenly spread selection if there are over fifty times as many trials as points.
 json_t *report_trials(const struct result *);
 
 // The newest final (report_final.c).

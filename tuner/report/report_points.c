@@ -122,10 +122,10 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// Chooses at most `limit` timed trials: a quarter are the fastest ones, the rest a random sample of the others. Returns
-// their indices in the table, ascending and malloc'ed. The choice depends only on the trials, so the same store gives
-// the same page. The sample is drawn in one pass, every trial with the same probability: Knuth, The Art of Computer
-// Programming, volume 2, section 3.4.2, algorithm S.
+// Chooses at most `limit` timed trials. A quarter of them are the fastest trials, and the rest are a random sample of
+// the others. Returns the indices of the chosen trials in the table, ascending and malloc'ed. The choice depends only
+// on the trials, so the same store gives the same page. The sample is drawn in one pass, every trial with the same
+// probability: Knuth, The Art of Computer Programming, volume 2, section 3.4.2, algorithm S.
 static size_t *choose(const struct result *r, size_t limit, size_t *count)
 {
     const struct trial_table *t = &r->table;

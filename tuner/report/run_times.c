@@ -1,5 +1,5 @@
-// When the runs of an environment searched, and the seconds of search before a given time. Runs may be days apart, and
-// a chart over time must not show these gaps.
+// Finds when the runs of an environment searched, and how many seconds of search came before a given time. Runs may be
+// days apart, and a chart over time must not show these gaps.
 //
 // Every run writes a "device" document when it begins and a "run" document when its search ends. A run that was killed,
 // or is still running, has only the "device" document, and is assumed to last until its last trial.

@@ -1,9 +1,9 @@
-// All trials of an environment, with the figures that a report counts, sorts and draws, in about thirty bytes per trial
-// plus its values.
+// Keeps all trials of an environment in memory, with the figures that a report counts, sorts and draws. A trial takes
+// about thirty bytes plus its values.
 //
 // Configurations are parsed from their stored strings, so that a store can be read without its job file, or with one
 // that has changed since. A parameter has the values that were tried: numbers in ascending order, followed by words. If
-// it has more than REPORT_GROUPS values, consecutive values form groups with about as many trials each.
+// it has more than REPORT_GROUPS values, consecutive values form groups with about the same number of trials each.
 #include <ctype.h>
 
 #include "tuner/report/report_parts.h"
@@ -112,7 +112,8 @@ static struct value_rank *rank_values(const struct string_pool *values)
     return ranked;
 }
 
-// Puts consecutive values into groups with about the same number of trials: group[i] of the i-th value.
+// Puts consecutive values into groups with about the same number of trials. group[i] becomes the group of the i-th
+// value.
 static size_t group_values(const size_t *trials, size_t count, uint16_t *group)
 {
     size_t total = 0, before = 0, last = 0, groups = 0;

@@ -1,6 +1,6 @@
-// The bench for search strategies: runs each of them on recorded spaces with many seeds on all cores, and reports how
-// close to the optimum it gets after given numbers of evaluations. Nothing is compiled or launched: an evaluation is a
-// lookup in the recording.
+// The bench for search strategies. It runs each strategy on recorded spaces with many seeds on all cores, and reports
+// how close to the optimum the strategy gets after given numbers of evaluations. Nothing is compiled or launched: an
+// evaluation is a lookup in the recording.
 #pragma once
 
 #include "search/strategies/strategy.h"
@@ -24,7 +24,7 @@ struct bench_options {
     int64_t budgets[BENCH_MAX_BUDGETS]; // ascending; unique evaluations, including failed configurations
     int64_t seeds;
     int64_t first_seed;
-    int64_t ahead; // waiting proposals, the most promising of which is measured next; 1: each is measured at once
+    int64_t ahead; // proposals that wait; the most promising one is measured next. 1: each is measured at once
     // Priors for the strategies, by file; NULL: none.
     const struct bench_priors *priors;
     int64_t processes; // 0: one per core
@@ -44,8 +44,8 @@ struct bench_cell {
 struct strategy_options bench_strategy_options(const struct bench_options *, size_t file, uint64_t seed);
 
 // Calls `one` for every strategy, file and seed. Forked processes take the next run from a counter in shared memory, so
-// the code of a run need not be thread-safe. A run must give the same result in any process, and write it to memory
-// from bench_shared. Returns -1 with the message of the first run that failed, or if a process died.
+// the code of a run need not be thread-safe. A run must give the same result in any process, and must write this result
+// to memory from bench_shared. Returns -1 with the message of the first run that failed, or if a process died.
 typedef int bench_runner(void *user, size_t strategy, size_t file, size_t seed, struct error *);
 int bench_deal(const struct bench_options *, bench_runner *one, void *user, struct error *);
 // The number of a run, below bench_runs.
@@ -66,8 +66,8 @@ struct bench_column {
     double scale;   // factor for the number; 0: 1
     size_t reached; // offset of the share of runs that got there; figures with a share below 1 get a ">"; 0: none
 };
-// The figures of strategies on files, and how they are printed: a row for each strategy on each file, and with several
-// files, also a row for the mean over the files. Borrows the options.
+// The figures of strategies on files, and how they are printed. There is a row for each strategy on each file. With
+// several files, there is also a row for each strategy's mean over the files. Borrows the options.
 struct bench_rows {
     const struct bench_options *options;
     const char *kind, *budgets, *legend; // the document's format; the legend's text around the number of seeds
@@ -82,7 +82,7 @@ struct bench_rows {
 int bench_run(struct bench_rows *, const struct bench_options *, bool detailed, struct error *);
 void bench_release(struct bench_rows *);
 // Building blocks of functions such as bench_run. bench_open makes zeroed cells, or returns -1 with a message if a file
-// has no valid configuration; bench_add_columns adds the columns of struct bench_cell; bench_average computes the means
+// has no valid configuration. bench_add_columns adds the columns of struct bench_cell. bench_average computes the means
 // over the files.
 int bench_open(struct bench_rows *, const struct bench_options *, size_t size, struct error *);
 void bench_add_columns(struct bench_rows *, bool detailed);

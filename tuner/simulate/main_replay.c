@@ -1,7 +1,7 @@
-// sweetspot-replay FILE: both workers in one, on a recorded space. It implements the compiler's and the GPU worker's
-// part of the protocol and answers every configuration with its recorded result, so that the whole driver can run on a
-// machine without a GPU or a compiler. It measures nothing: a configuration that was not recorded is "pruned", and the
-// final compares the recorded samples, which are not paired.
+// sweetspot-replay FILE replaces both workers. It implements the compiler's and the GPU worker's part of the protocol,
+// and answers every configuration with its result in a recorded space. So the whole driver can run on a machine without
+// a GPU or a compiler. It measures nothing: a configuration that was not recorded is "pruned", and the final compares
+// the recorded samples, which are not paired.
 //
 // SWEETSPOT_REPLAY_DELAY=SECONDS makes a trial take that long. With SWEETSPOT_REPLAY_LOG=FILE, the configuration of
 // every requested trial is written to that file.
@@ -16,7 +16,7 @@
 #include "tuner/recorded/recorded.h"
 #include "tuner/trial/trial_field.h"
 
-// The number of the recorded trial that a request means, or -1.
+// The number of the recorded trial whose configuration a request names, or -1.
 static int64_t trial_of(const struct recorded *r, const char *text)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
@@ -26,18 +26,18 @@ static int64_t trial_of(const struct recorded *r, const char *text)
 
 static const char *const ok = "ok";
 
-// The recording's provenance: the source hash ("" if it was not recorded), and the number of rounds and the date of the
-// newest final (0 if there was none).
+// The recording's provenance: the source hash ("" if it was not recorded), and the newest final's number of rounds and
+// date (both 0 if there was no final).
 static json_t *provenance(const struct recorded *r)
 {
     const json_t *final = json_array_get(r->about.finals, 0), *first = json_object_get(final, "recording");
-    if (first) final = first; // exported from a replay
+    if (first) final = first; // the final of an exported replay names its own recording
     return json_pack("{s:s, s:I, s:f}", "source_hash", json_get_string(r->about.environment, "source_hash", ""),
                      "rounds", (json_int_t)json_get_integer(final, "rounds", 0), "when",
                      json_get_number(final, "when", 0));
 }
 
-// Identifies the job that the recording belongs to, so that it is not mistaken for another job's.
+// Identifies the job that the recording belongs to, so that the recording is not used for another job.
 static json_t *identity(const struct recorded *r)
 {
     json_t *parameters = json_array(), *problems = json_array();

@@ -1,8 +1,8 @@
-// The bench in simulated time: strategies on recorded spaces, under the driver's own policy
-// (tuner/policy/simulation.h), with compilers and GPUs that take as long as the recording or the user says. It shows
-// how close to the optimum a run is after given numbers of evaluations and seconds, when it gets within 5% and 1% of
-// it, how many candidates are compiled for each one measured, and how long the GPUs are idle. No clock is read: the
-// figures are the same on every machine.
+// The bench in simulated time. It runs strategies on recorded spaces under the driver's own policy
+// (tuner/policy/simulation.h). The simulated compilers and GPUs take as long as the recording or the user says. It
+// shows how close to the optimum a run is after given numbers of evaluations and seconds, and when it gets within 5%
+// and within 1% of the optimum. It also shows how many candidates are compiled for each one measured, and how long the
+// GPUs are idle. No clock is read: the figures are the same on every machine.
 //
 // A failed compilation or launch check costs the compiler's time; a failure on the GPU also costs the GPU's time. If a
 // trial of a recording lacks its time, the median of the other trials is used. Proposals take no time.
@@ -36,8 +36,8 @@ struct simulate_figures {
     double idle; // share of the GPUs' time from the first compiled candidate to the last budget
 };
 
-// Runs everything. Each run lasts until the last of the budgets and times, and then until it is within 1%, but takes at
-// most four times as many evaluations as the last budget. Each cell is a struct simulate_figures; bench_release
-// releases the rows. Borrows the options. Returns -1 with a message as from bench_run, or if times are to be taken from
-// a recording that has none.
+// Runs everything. Each run lasts at least until the last budget and the last time. It then continues until it is
+// within 1% of the optimum, but for at most four times as many evaluations as the last budget. Each cell is a struct
+// simulate_figures; bench_release releases the rows. Borrows the options. Returns -1 with a message for the same
+// reasons as bench_run, or if times must be taken from a recording that has none.
 int simulate_run(struct bench_rows *, const struct simulate_options *, struct error *);

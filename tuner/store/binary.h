@@ -1,5 +1,5 @@
-// The names under which a finalist's cubin is stored: its trial's blob, and the document about it (written by
-// tuner/final/final_binaries.c, read by the header).
+// The names under which a finalist's trial has its cubin (a blob) and the document about the cubin. Both are written by
+// tuner/final/final_binaries.c and read by the header.
 #pragma once
 
 #include "tuner/base/base.h"

@@ -1,10 +1,10 @@
 // The store: opening and environments. Trials are in store_trials.c, documents and blobs in store_documents.c, the
 // schema in store_schema.c; all of them use store_sql.c and store_fields.c.
 //
-// Invariant: between calls no transaction is open and no statement is in progress, so that a reader never keeps the log
-// from being checkpointed, and a kill -9 between calls leaves nothing to undo. With synchronous = NORMAL, a commit in
-// WAL mode is a write() without fsync. It survives the death of the process, as the page cache does, and takes 0.1 ms
-// for all rows of a trial; FULL would wait milliseconds for the disk.
+// Invariant: between calls no transaction is open and no statement is in progress. So a reader never keeps the log from
+// being checkpointed, and a kill -9 between calls leaves nothing to undo. With synchronous = NORMAL, a commit in WAL
+// mode is a write() without fsync. It survives the death of the process, as the page cache does. For all rows of a
+// trial it takes 0.1 ms; with FULL it would wait milliseconds for the disk.
 #include "tuner/store/store.h"
 
 #include <sys/stat.h>
@@ -12,8 +12,8 @@
 
 #include "tuner/store/store_internal.h"
 
-// A file: URI for a store that cannot be written. If it has no log either, it cannot change (immutable), and SQLite
-// needs no shared-memory file. NULL when the store can be written.
+// A file: URI for a store that cannot be written, or NULL when the store can be written. A store that has no log either
+// cannot change (immutable), and SQLite then needs no shared-memory file.
 static char *read_only_uri(const char *path)
 {
     autofree char *folder = text_directory(path), *log = text_format("%s-wal", path);
@@ -98,7 +98,7 @@ const char *store_rescued_copy(const struct store *store)
     return store->rescued;
 }
 
-// The row of an environment, or 0; *used: whether it was used last.
+// Finds the row of an environment, or 0. *last: whether this environment was used last.
 static int find_environment(struct store *store, const char *key, int64_t *row, bool *last, struct error *err)
 {
     autorelease(store_finalize) sqlite3_stmt *query = NULL;

@@ -8,9 +8,9 @@
 //
 // The schema (store_schema.c) has a version (PRAGMA user_version) and an application id. A store with another version,
 // a damaged store, or a file that is not a store is refused with a message and not changed. New figures of trials need
-// no new version: if a store lacks columns for fields of the table (tuner/trial/trial_field.h), they are added with the
-// first trial that is stored, and are unknown until then. People read a store through its views (store_views.c), whose
-// compatibility is promised separately (docs/store.md).
+// no new version. If a store lacks columns for fields of the table (tuner/trial/trial_field.h), the columns are added
+// with the first trial that is stored. Until then, the figures are unknown. People read a store through its views
+// (store_views.c), whose compatibility is promised separately (docs/store.md).
 //
 // Committed data survives kill -9 at any later time; a write in progress is stored completely or not at all. A power
 // failure may lose the last commits, but never damages the file. When the disk is full, the call fails, and everything
@@ -32,25 +32,26 @@ struct store;
 // for reading.
 int store_open(struct store **, const char *path, bool create, struct error *);
 void store_close(struct store *);
-// A store whose file is deleted or replaced while it is open is *lost*: the next commit notices this, writes the
-// store's whole content to <store>.rescued, and fails, as does every later commit. Returns the path of that file, or
+// A store whose file is deleted or replaced while it is open is *lost*. The next commit notices this, writes the
+// store's whole content to <store>.rescued, and fails. Every later commit fails too. Returns the path of that file, or
 // NULL if the store is not lost.
 const char *store_rescued_copy(const struct store *);
 
 // Refuses a second tuner on the same store: takes a lock that the system releases when the process dies. -1 with "...
-// is being tuned by process 1234" if another tuner holds it. Readers (status, header, compare, export) need no lock.
-// Two things are locked. One is <store>.lock, which is next to the store's file (not next to a symbolic link to it) and
-// is left there. The other, for tuners on the same machine, is a name made from the file's identity, which cannot be
-// removed. store_close releases the lock.
+// is being tuned by process 1234" if another tuner holds the lock. Readers (status, header, compare, export) need no
+// lock. Two things are locked: the file <store>.lock, and a name made from the identity of the store's file.
+// <store>.lock is next to the store's file (not next to a symbolic link to it) and is left there. The name keeps out
+// only tuners on the same machine, but it cannot be removed. store_close releases the lock.
 int store_lock(struct store *, struct error *);
 // The id of the process that holds the lock; 0: none.
 long store_holder(struct store *);
 
-// Makes the environment current, and stores it if it is new. Later trials belong to it, and queries see only its
-// trials. environment.key identifies it.
+// Makes the environment current, and stores it if it is new. From then on, new trials belong to this environment, and
+// queries see only its trials. environment.key identifies it.
 int store_use_environment(struct store *, const struct environment *, struct error *);
-// Finds the environment that was last used by a run (for status, header, compare and export, which have no device), and
-// makes it current without writing anything. Returns 1 if there is none. Strings are valid until the store is closed.
+// Finds the environment that was last used by a run, and makes it current without writing anything. This is for status,
+// header, compare and export, which have no device. Returns 1 if the store has no environment. Strings are valid until
+// the store is closed.
 int store_last_environment(struct store *, struct environment *, struct error *);
 
 // Makes the environment with this key current without writing anything. Returns 1 if there is none.
@@ -82,13 +83,13 @@ int store_find(struct store *, const char *config, struct trial *, struct error 
 int store_get(struct store *, int64_t id, struct trial *, struct error *); // by id, in any environment
 // Calls visit for every trial of the current environment, in order of id; with `best`, only for trials with status ok,
 // best objective first. Visits at most `limit` trials; 0: all. Stops early when visit returns non-zero, and returns
-// that value. The trial is valid only during the call to visit; visit may use the store. Only the trial's lists in
-// `parts` are read. The other lists are empty, and without stages the facts are unknown.
+// that value. The trial is valid only during the call to visit; visit may use the store. Of a trial's lists, only those
+// in `parts` are read, and the others are empty. Without STORE_STAGES, the facts are unknown.
 enum store_parts { STORE_PROBLEMS = 1, STORE_STAGES = 2, STORE_COUNTERS = 4, STORE_WHOLE = 7 };
 int store_each(struct store *, bool best, int64_t limit, unsigned parts, int (*visit)(void *user, const struct trial *),
                void *user, struct error *);
-// Like store_each in order of id, but reads only the trials' own figures, and all in one query: a million trials take
-// seconds. visit must not use the store.
+// Like store_each in order of id, but reads only the trials' own figures. Since a single query reads all trials, a
+// million of them take seconds. visit must not use the store.
 int store_scan(struct store *, int (*visit)(void *user, const struct trial *), void *user, struct error *err);
 // Calls visit for the best trials of the store's other environments (another device, problem or version of the source):
 // first the best trial of each, then the second best, and so on; at most `limit`. A search starts with these
@@ -100,9 +101,9 @@ int store_counts(struct store *, int64_t counts[STATUS_COUNT], struct error *);
 // The ids of ok trials that have no counters yet, ascending, malloc'ed; *count < 0 with a message.
 int64_t *store_uncounted(struct store *, int64_t *count, struct error *);
 
-// JSON documents by kind, newest last; older ones are kept. An environment has "run" and "workers" (from a run's end),
-// "baselines", "ceilings", "device" and "job" (from its beginning), "final", "open_final" (interrupted, with its
-// rounds), "builds" (NVRTC's compared with nvcc's), and "gate". A trial has "profile", "findings", "limits",
+// JSON documents by kind, newest last; older ones are kept. An environment has "run" and "workers" (stored when a run
+// ends), "baselines", "ceilings", "device" and "job" (stored when it begins), "final", "open_final" (interrupted, with
+// its rounds), "builds" (NVRTC's compared with nvcc's), and "gate". A trial has "profile", "findings", "limits",
 // "sanitized", "binary".
 // Documents belong to the environment that is current when they are stored, and are found only there. If no environment
 // is current, they belong to the whole store and are found in every environment. A trial's documents are separate, and
@@ -118,8 +119,8 @@ int store_each_document(struct store *, int64_t trial, const char *kind, int64_t
 
 // Blobs: bytes that are found by a hash of their content, such as a finalist's cubin. Equal blobs are stored once.
 int store_put_blob(struct store *, const void *bytes, size_t size, char hash[HASH_TEXT_SIZE], struct error *);
-// Returns 1 if there is no such blob, and -1 with a message if the bytes do not match their hash. They are valid until
-// the next call to store_get_blob.
+// Returns 1 if there is no such blob, and -1 with a message if the bytes do not match their hash. The bytes are valid
+// until the next call to store_get_blob.
 int store_get_blob(struct store *, const char *hash, const void **bytes, size_t *size, struct error *);
 // A trial's blob of a kind ("cubin"); a later blob replaces it. Returns 1 if the trial has none.
 int store_set_trial_blob(struct store *, int64_t trial, const char *kind, const char *hash, struct error *);

@@ -83,8 +83,8 @@ static const struct {
     [STATEMENT_STAGES] = {FIELD_STAGE, NULL, "t.trial", " FROM trial_stages t WHERE trial = ? ORDER BY position"},
 };
 
-// The other statements. A "+" keeps SQLite from using an index whose order differs from that of the rows: reading all
-// rows in the table's order is six times as fast.
+// The other statements. A "+" keeps SQLite from using an index whose order differs from the order of the rows. Reading
+// all rows in the table's order is six times as fast.
 static const char *const statement_text[STATEMENT_COUNT] = {
     [STATEMENT_ADD_COUNTER] =
         "INSERT OR REPLACE INTO trial_counters (trial, problem, stage, key, value) VALUES (?,?,?,?,?)",
@@ -167,7 +167,7 @@ int store_find_columns(struct store *store, struct error *err)
 int store_add_columns(struct store *store, struct error *err)
 {
     if (store_begin(store, err)) return -1;
-    int status = store_find_columns(store, err); // another process may have added some
+    int status = store_find_columns(store, err); // another process may have added columns
     for (int level = 0; level < FIELD_LEVELS; level++) {
         size_t i = 0;
         for (const struct trial_field *f; (f = next_field((enum field_level)level, &i));) {
@@ -181,7 +181,7 @@ int store_add_columns(struct store *store, struct error *err)
     if (!status) status = store_write_views(store, err);
     status = store_end(store, status, err);
     if (status) store_find_columns(store, NULL);
-    for (size_t i = 0; i < STATEMENT_COUNT; i++) { // their SQL names the columns
+    for (size_t i = 0; i < STATEMENT_COUNT; i++) { // the statements' SQL names the columns
         sqlite3_finalize(store->statements[i]);
         store->statements[i] = NULL;
     }

@@ -47,7 +47,7 @@ struct store {
     bool lost;       // the file was deleted or replaced, so nothing more is written
     bool has_log;    // its write-ahead log was seen
     int64_t size;    // of the file, in bytes, at the last commit
-    int (*committed)(struct store *, struct error *); // called after every commit, which it can make fail; may be NULL
+    int (*committed)(struct store *, struct error *); // checks every commit after it is made; may be NULL
     int lock, lock_name;                              // file and socket while we hold the lock, otherwise -1
     int64_t environment;                              // row of the current one; 0: none
     sqlite3_stmt *statements[STATEMENT_COUNT];
@@ -97,13 +97,14 @@ void store_end_reading(struct store *);
 
 // The store's `committed`: checks that the last commit is in the file that has the store's name (store_presence.c). -1
 // with a message when the file was deleted, replaced, or taken by another tuner; the store's content is then in a new
-// file next to it.
+// file next to the old path.
 int store_check_presence(struct store *, struct error *err);
 // Locks <store>.lock again if it was removed; -1 if another tuner has locked it first (store_lock.c).
 int store_keep_lock(struct store *, struct error *err);
 void store_unlock(struct store *);
 // Writes the message for SQLite's "busy", which can mean that another program has locked the store, or that its file
-// system has no locks. Finds out by locking <store>.lock, since only SQLite may open the store's own file. Returns -1.
+// system has no locks. Determines the cause by locking <store>.lock, since only SQLite may open the store's own file.
+// Returns -1.
 int store_busy(struct store *, struct error *err);
 
 // The table of fields as SQL (store_fields.c) -------------------------------------------------------------------------
@@ -116,13 +117,14 @@ int store_busy(struct store *, struct error *err);
 
 // "name TYPE, name TYPE, ..." with a level's fields, for CREATE TABLE. malloc'ed.
 char *store_column_definitions(enum field_level);
-// Finds which columns the file has; adds missing ones, in a separate transaction.
+// store_find_columns finds which columns the file has. store_add_columns adds the missing ones in a separate
+// transaction.
 int store_find_columns(struct store *, struct error *err);
 int store_add_columns(struct store *, struct error *err);
 // Binds a record's fields to the parameters from *parameter on, and sets *parameter to the first unused parameter.
 void store_bind_fields(sqlite3_stmt *, int *parameter, enum field_level, const void *record);
-// The status for a stored word, or -1. "screened", which earlier versions stored for a candidate that was certainly too
-// slow on a cheaper problem and has no time, is read as slow.
+// Returns the status for a stored word, or -1. Earlier versions stored "screened" for a candidate that was certainly
+// too slow on a cheaper problem and therefore has no time. This word is read as slow.
 int store_status(const char *);
 // Reads a record's fields from the columns from *column on. -1 with a message when a status is unknown.
 int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_level, void *record, struct arena *memory,
@@ -131,7 +133,7 @@ int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_le
 // The statements that create the views (store_views.c) in a new store, malloc'ed.
 char *store_view_definitions(void);
 // Both write the views that are missing or were written by an older program. store_write_views does so within the
-// caller's transaction, and store_renew_views in its own transaction if there are such views.
+// caller's transaction. store_renew_views uses its own transaction, and begins it only if there are such views.
 int store_write_views(struct store *, struct error *err);
 int store_renew_views(struct store *, struct error *err);
 

@@ -1,7 +1,7 @@
 // The lock of a tuning run has two parts, which the system releases when the process dies. One part locks the file
 // <store>.lock, for tuners in other containers and on other machines that share the folder. The other part is a socket
-// in the abstract namespace, named after the identity of the store's file: it needs no file that could be removed, and
-// does not depend on the path by which the store was opened.
+// in the abstract namespace, named after the identity of the store's file. The socket needs no file that could be
+// removed, and does not depend on the path by which the store was opened.
 //
 // We do not lock the store's own file, because closing a second descriptor of it would drop the locks that SQLite
 // holds.

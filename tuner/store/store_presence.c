@@ -1,13 +1,13 @@
 // Checks that commits are in the file that has the store's name. A file that is deleted or replaced while it is open
-// still takes commits, but has no name, and is lost when the process ends. A file that was cut off also takes commits,
-// but SQLite never makes it shorter, unless another program vacuums it. The check calls stat four times after each
-// commit, at about 2 us each.
+// still takes commits, but has no name and is lost when the process ends. A file that was cut off also takes commits.
+// SQLite itself never makes a store shorter, unless another program vacuums it. After each commit, the check calls stat
+// four times. Each call takes about 2 us.
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/store/store_internal.h"
 
-enum { NAMES_MOST = 1000 }; // for rescued copies
+enum { NAMES_MOST = 1000 }; // names that are tried for a rescued copy
 
 // Writes the whole content to a new store.
 static int write_copy(struct store *store, const char *path, struct error *err)

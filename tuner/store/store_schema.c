@@ -10,8 +10,8 @@
 //
 // The table of fields (tuner/trial/trial_field.c) defines the figures of trials, problems and stages. Durations are in
 // seconds, points in time are Unix times, sizes are in bytes; NULL is unknown. Statuses, counters and kinds are words,
-// and configurations are stored as "BLOCK_M=128,REDUCTION=shuffle", so that a store can be read with the sqlite3 shell
-// and does not depend on the program's numbering.
+// and configurations are stored as "BLOCK_M=128,REDUCTION=shuffle". So a store can be read with the sqlite3 shell, and
+// does not depend on the program's numbering.
 //
 // Invariant: a store's file is either absent or complete. It is written under a temporary name and linked to its final
 // name, so that neither kill -9 nor a full disk leaves half a schema. Its first page has the version and the
@@ -83,8 +83,8 @@ static int write_schema(const char *path, struct error *err)
     return result;
 }
 
-// Gives a file its final name by a hard link, or by renameat2 on file systems without hard links. 1 if a file with that
-// name exists already, -1 with a message.
+// Gives a file its final name by a hard link, or by renameat2 on file systems without hard links. Returns 1 if a file
+// with the final name exists already, or -1 with a message.
 static int store_publish(const char *temporary, const char *path, struct error *err)
 {
     if (!link(temporary, path)) return 0;

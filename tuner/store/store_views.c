@@ -5,11 +5,11 @@
 // stages are taken from the table of fields, so that a new figure automatically becomes a column.
 //
 // Views hold no data. A store gets them when it is created; `tune` renews those that are missing or were written by an
-// older program. A figure for which the file has no column yet is NULL in them until the column is added.
+// older program. If the file lacks the column of a figure, the figure is NULL in the views until the column is added.
 //
 // Two programs execute the SQL of a view: SQLite, and DuckDB, which attaches a store and runs its views itself. So
-// views use only SQL that has the same result in both: DOUBLE and BIGINT (REAL has 32 bits in DuckDB), no function that
-// only one of them has, and TEXT_OF for strings from JSON.
+// views use only SQL that has the same result in both programs: DOUBLE and BIGINT (REAL has 32 bits in DuckDB),
+// functions that both have, and TEXT_OF for strings from JSON.
 
 #include "tuner/store/store_internal.h"
 
@@ -27,8 +27,8 @@ static const char *const types[FIELD_KINDS] = {
     [FIELD_INTEGER] = "BIGINT", [FIELD_REAL] = "DOUBLE", [FIELD_SAMPLES] = "TEXT",
 };
 
-// Figures of a trial that are computed rather than read from its row. The worst stage determines a figure of stages, as
-// in static_facts_of (tuner/trial/trial.h). In SQL, max and min ignore NULL.
+// Figures of a trial that are computed rather than read from its row. The worst stage determines each figure of this
+// kind that belongs to stages, as in static_facts_of (tuner/trial/trial.h). In SQL, max and min ignore NULL.
 static const struct {
     const char *name, *value;
 } computed[] = {
@@ -107,8 +107,8 @@ static const struct view_column final_columns[] = {
 #define ENTRY_TIED ENTRY_IN("ties")
 
 // A configuration is "A=1,B=2", and the value of a parameter may contain commas. So a value ends where the next
-// parameter begins: the environment's settings have a line 'parameters.<place> "<name>"' for each parameter, in the
-// order of the configuration.
+// parameter begins. The names of the parameters come from the environment's settings, which have a line
+// 'parameters.<place> "<name>"' for each parameter, in the order of the configuration.
 #define PARAMETER_MARK(place) "'\nparameters.' || " place " || ' \"'"
 #define PARAMETER_REST(settings, place) \
     "substr(" settings ", instr(" settings ", " PARAMETER_MARK(place) ") + length(" PARAMETER_MARK(place) "))"

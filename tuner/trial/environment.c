@@ -93,7 +93,7 @@ const struct environment_setting environment_settings[] = {
     {0},
 };
 
-// Whether the parts of a path match those of the name.
+// Whether a path matches a name of the table, part by part.
 static bool stands_for(const char *name, const char *path)
 {
     for (;;) {
@@ -174,7 +174,7 @@ void environment_key(const char *text, char key[HASH_TEXT_SIZE])
     hash_finish(h, key);
 }
 
-// Splits the line at `at`, "path value", into its parts. NULL at the end of the text.
+// A line "path value" of the settings. next_line returns false at the end of the text.
 struct setting_line {
     const char *path, *value;
     size_t path_length, value_length;
@@ -205,7 +205,7 @@ double environment_distance(const char *one, const char *other)
     double distance = 0;
     bool more_a = next_line(&one, &a), more_b = next_line(&other, &b);
     while (more_a || more_b) {
-        // Both are sorted by path.
+        // The lines of both texts are sorted by path.
         int order = !more_a ? 1 : !more_b ? -1 : 0;
         if (!order) {
             size_t shorter = a.path_length < b.path_length ? a.path_length : b.path_length;

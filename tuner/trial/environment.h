@@ -1,12 +1,12 @@
 // An environment: everything that a trial's result depends on besides its configuration. Trials of different
 // environments are never compared; in the same environment, no trial is measured twice.
 //
-// The environment's key is a hash of its *settings*. They are a string: a line with the version of the table of
-// settings, then a line for each fact that matters, sorted by name. The table in environment.c lists all possible
-// lines. The string is made from a document of facts, whose members are part of this format. Members of the workers'
-// requests have the same names only for convenience; if those names change, the code that builds the document
-// (tuner/setup/run_environment.c) translates them. A member that is not in the table is refused, so that no new member
-// is included or left out unnoticed.
+// The environment's key is a hash of its *settings*. The settings are a string. Its first line has the version of the
+// table of settings. Then follows a line for each fact that matters, sorted by name. The table in environment.c lists
+// all possible lines. The string is made from a document of facts, and the names of its members are part of this
+// format. Members of the workers' requests have the same names only for convenience; if names in the requests change,
+// the code that builds the document (tuner/setup/run_environment.c) translates them. A member that is not in the table
+// is refused, so that no new member is included or left out unnoticed.
 #pragma once
 
 #include "tuner/base/hash.h"

@@ -5,8 +5,8 @@
 //   occupancy take two passes together. `basic` has the metrics that fit into these two passes. Four stall reasons
 //   besides no_instruction fit; a fifth would need a third pass, as would bank conflicts of cp.async (op_ldgsts).
 // - Metrics with _sass_ in their names are counted in patched code, in a pass that no other metric can share and in
-//   which a kernel is slower: ffma_threads by itself raised the cost of `basic` from 3.7 to 4.6 ms per candidate;
-//   fma_instructions is free.
+//   which a kernel is slower. ffma_threads by itself raised the cost of `basic` from 3.7 to 4.6 ms per candidate, but
+//   fma_instructions costs nothing extra.
 // - The `throughput` metrics take 5 to 8 passes. They are in `full`, which is for one candidate at a time.
 #include "tuner/trial/metrics.h"
 

@@ -1,9 +1,9 @@
 // The hardware counters that the program knows by name, grouped into sets: data only, no CUPTI.
 //
-// A metric has a key, the short name under which its value is stored, shown and exported, and the name that CUPTI and
-// `ncu --metrics` use for it. Keys are in the store, so a key never changes its meaning: a better metric gets a new
-// key. If a metric's name differs between chips, a set contains one row for each name, all with the same key and each
-// for its own chips.
+// A metric has a key and a name. Its value is stored, shown and exported under the key, which is short. The name is
+// that of CUPTI and `ncu --metrics`. Keys are in the store, so a key never changes its meaning: a better metric gets a
+// new key. If a metric's name differs between chips, a set contains one row for each name. These rows have the same
+// key, and each row is for different chips.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -31,7 +31,7 @@ const struct metric_set *metrics_find(const char *set_name);
 // The first row with this key in any set, or NULL.
 const struct metric *metrics_find_key(const char *key);
 
-// Whether the metric is meant for a chip, which is given by CUPTI's name for it ("GH100"). counters_open() finds out
+// Whether the metric is meant for this chip. `chip` is CUPTI's name for the chip ("GH100"). counters_open() finds out
 // which metrics this CUPTI has, and leaves out the others.
 bool metric_applies(const struct metric *metric, const char *chip);
 

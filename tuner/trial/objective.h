@@ -13,8 +13,9 @@ extern const char *const objective_text[];
 enum minimize { MINIMIZE_TIME, MINIMIZE_ENERGY, MINIMIZE_PRODUCT };
 extern const char *const minimize_text[];
 
-// Lower is better (s), from the problems' times (s) and weights: the weighted geometric mean (also for `each`, over the
-// problems whose time is not NaN), the weighted mean, or the largest weighted time. NaN if a time is missing.
+// Computes the objective (s; lower is better) from the problems' times (s) and weights. It is the weighted geometric
+// mean (also for `each`, over the problems whose time is not NaN), the weighted mean, or the largest weighted time. NaN
+// if a time is missing.
 double objective_value(enum objective, const double *weights, const double *times, size_t n);
 
 // The objective of `times` divided by that of `best`; for `each`, the smallest ratio of any problem. A time of 0 means

@@ -1,7 +1,7 @@
 // A trial: one configuration, its outcome, and every known figure about it.
 //
 // The rows of trial_figures.h list the figures, and define the members of these structs for them. Unknown values are
-// NaN for a real, -1 for an integer, and "" for a string; trial_field.h clears a struct to these.
+// NaN for a real, -1 for an integer, and "" for a string. trial_clear (trial_field.h) sets all figures to unknown.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -40,9 +40,9 @@ struct trial {
     const struct trial_counter *counters;
 };
 
-// The facts of a candidate with these stages. The worst stage decides: the largest number of registers, spills, shared
-// memory and code, and the lowest occupancy. A figure that is unknown for all stages is NaN.
+// Returns the facts of a candidate with these stages. Each fact is that of the worst stage: the largest number of
+// registers, spills, shared memory and code, and the lowest occupancy. A figure that is unknown for all stages is NaN.
 struct static_facts static_facts_of(const struct trial_stage *stages, size_t count);
-// The reverse: a stage as a compiler would report it, for a recording. All spills are assumed to be loads. All shared
-// memory is assumed to be dynamic, so that the launch determines its size.
+// The reverse of static_facts_of: makes a stage for a recording, as a compiler would report it. All spills are assumed
+// to be loads. All shared memory is assumed to be dynamic, so that the launch determines its size.
 struct trial_stage static_facts_stage(const struct static_facts *);
