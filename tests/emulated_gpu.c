@@ -2,8 +2,8 @@
 // own kernels emulated (tests/emulation/worker_support.cpp). With it, whole jobs are tuned without a GPU
 // (tests/test_emulated_gpu.c). $FAKE_NVML adds an NVML, whose energy counter grows at 300 W in real time, in steps of
 // 98 ms. $FAKE_CUBLAS adds a cuBLAS (fake_cublas.h). Candidates are functions in this file, chosen by the kernel's
-// name: FAMILY and FAMILY_none are correct, FAMILY_FAULT has the fault. Time is virtual: a launch of a correct
-// candidate takes 1 ms, one of a faulty candidate 0.5 ms, so that the faulty one would win.
+// name: FAMILY and FAMILY_none are correct, and FAMILY_FAULT has the fault FAULT. Time is virtual. A launch takes 1 ms
+// if the candidate is correct and 0.5 ms if it is faulty, so that a faulty candidate would win.
 #include <math.h>
 
 #define FAKE_CUDA_EMULATES

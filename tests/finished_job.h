@@ -78,7 +78,8 @@ static inline void finished_remove(struct finished *f)
     free(f->header);
 }
 
-// Trials 1 to 3 on a device with `count` multiprocessors; 2 is the fastest in the search, 3 is wrong.
+// Stores trials 1 to 3 of a device with `count` multiprocessors. Trial 2 is the fastest in the search, and trial 3 is
+// wrong.
 static inline void finished_trials_on(const struct finished *f, const char *device, const char *arch, int count)
 {
     struct error err = {""};

@@ -30,9 +30,9 @@ look() {
     return 1
 }
 
-# tidy FILE...: checks the files that are not known to be clean, in one process for each set of options, because
-# clang-tidy starts slowly. If something is wrong, checks them file by file. A hash in $kept means that the file was
-# clean.
+# tidy FILE...: checks the files that are not known to be clean. Files with the same options share one process, because
+# clang-tidy starts slowly. If a process reports something, its files are checked one by one. A hash in $kept means that
+# the file was clean.
 tidy() {
     local file opts hash mark one_by_one
     local -A files_of=() hash_of=()

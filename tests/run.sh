@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs test programs (cmocka), several at once, shows what failed, and ends with one line:
+# Runs test programs (cmocka), several at once, shows the tests that failed, and ends with one line:
 # N passed, N failed, N skipped.
 #
 # Usage: BIN=out/bin tests/run.sh PROGRAM... [-- PROGRAM... [-- PROGRAM...]]

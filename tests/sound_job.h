@@ -69,7 +69,7 @@ static inline struct job *sound_build(void)
     return job;
 }
 
-// The number of mistakes that loading a path reports, if one of them has this text at this line; otherwise 0.
+// Loads a job file and returns the number of reported mistakes, or 0 if none of them has this text at this line.
 static inline size_t reports(const char *path, int line, const char *text)
 {
     struct job *job;

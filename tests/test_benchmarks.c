@@ -99,7 +99,8 @@ TEST(every_figure_names_machine_commit_and_command)
     globfree(&found);
 }
 
-// The README of the experiments names the machine and lists every experiment. Each states the command for its figures.
+// The README of the experiments names the machine and lists every experiment. Every experiment states the command that
+// produces its figures.
 TEST(every_experiment_is_listed_and_names_machine_and_command)
 {
     glob_t found;

@@ -30,7 +30,7 @@ static void compile(void)
     cubin = test_text("%s", path);
 }
 
-// A workload with one problem, and a candidate with one launch, from JSON written with ' instead of ".
+// A workload with one problem, and a candidate with one launch. Both are made from JSON in which ' stands for ".
 struct bench {
     struct workload workload;
     struct device_problem problem;

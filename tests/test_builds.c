@@ -91,7 +91,7 @@ TEST(the_race_of_builds_is_reported_everywhere)
     }
 }
 
-// The race takes two processes, which agree. The final's loser drops out after its first process.
+// The race takes two processes, whose results agree. The loser of the final drops out after the final's first process.
 TEST(the_race_goes_by_the_finals_protocol)
 {
     char *folder = write_job("protocol", "\"good\"", NULL, TWO), *path = test_text("%s/log", folder);
@@ -127,7 +127,7 @@ TEST(it_can_be_switched_off)
     }
 }
 
-// A race says nothing about the winner of a later final.
+// A race of builds applies only to the winner of its own final, not to the winner of a later final.
 TEST(an_older_race_is_not_shown)
 {
     char *folder = write_job("older", "\"good\"", NULL, TWO);
@@ -152,7 +152,7 @@ TEST(a_winner_that_fails_in_the_race_of_builds_is_out)
     assert_contains(r.out, "X=1,MODE=good", "the same within 1%");
 }
 
-// Two kernels, one for each problem: both are built, and each problem has its own kernel's times.
+// Each of two problems has its own kernel. Both kernels are built, and each problem has the times of its own kernel.
 TEST(every_kernel_of_a_set_is_raced)
 {
     char *folder = e2e_folder("set");

@@ -253,7 +253,7 @@ GPU_TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
     store_close(store);
 }
 
-// One node gets the sources. The cubins that it compiles go to the other node, which does not compile.
+// One of two nodes gets the sources. The cubins that it compiles go to the other node, which does not compile.
 GPU_TEST(nodes_that_share_no_files_do_a_whole_search)
 {
     char *folder = e2e_folder("private");

@@ -1,5 +1,5 @@
-// Settings of earlier versions: jobs with such settings load, mean exactly the same as jobs with the current ones,
-// including every fact of the environment, and are rewritten with their comments.
+// Settings of earlier versions. A job with such settings loads and means exactly the same as a job with the current
+// settings, including every fact of the environment. It is rewritten with its comments.
 #include "tests/e2e.h"
 #include "tests/finished_job.h"
 #include "tests/loaded_job.h"
@@ -20,7 +20,7 @@ static const char arguments[] = "arguments = ( { buffer = \"y\"; type = \"f32\";
                                 "\"out\"; } );\n";
 static const char reference[] = "reference = { files = { y = \"y.npy\"; }; };\n";
 
-// Old settings and their current form. `note`: the remark about them.
+// Old settings, their current form, and a part of the remark about the old settings.
 static const struct spelling {
     const char *old, *today, *note;
 } spellings[] = {

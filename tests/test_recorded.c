@@ -385,8 +385,8 @@ TEST(the_shipped_space_is_whole)
     recorded_free(r);
 }
 
-// The recorded space of a job contains every configuration of the job, with a time or a reason, and counters for those
-// that ran.
+// The recorded space of a job contains every configuration of the job, with a time or a reason. Configurations that ran
+// have counters.
 TEST(recorded_spaces_are_their_jobs_whole_spaces)
 {
     glob_t files;

@@ -46,7 +46,7 @@ static struct job *load(const char *stages)
     return loaded_job(job.job);
 }
 
-// "symbol grid_x argument argument ..", one line per launch of a configuration on a problem.
+// Returns one line, "symbol grid_x argument argument ..", per launch of a configuration on a problem.
 static char *launches_of(const struct job *j, const uint16_t *config, size_t problem)
 {
     json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err));

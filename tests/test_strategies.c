@@ -159,7 +159,7 @@ TEST(a_space_where_nearly_all_fails_is_searched_to_its_end)
     }
 }
 
-// Sometimes forgets the most promising waiting configuration instead of reporting it. Every configuration is proposed
+// Sometimes the most promising waiting configuration is forgotten instead of reported. Every configuration is proposed
 // again until its result is reported.
 TEST(what_is_forgotten_is_neither_lost_nor_told_and_comes_again)
 {

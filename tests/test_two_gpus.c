@@ -22,8 +22,8 @@ static struct interval noisy(struct random *random, double base)
     return (struct interval){t, 0.999 * t, 1.001 * t};
 }
 
-// Measures on all GPUs, and again on those for which the rule asks for it. GPU i takes factors[i] times as long.
-// Returns a bit mask of the GPUs that are found to differ.
+// Measures on all GPUs, and once more on those GPUs for which the rule requires a repetition. GPU i takes factors[i]
+// times as long. Returns a bit mask of the GPUs that are found to differ.
 static unsigned found(const double *factors, size_t count, double tie, uint64_t seed)
 {
     struct gpu_times times = {0};
@@ -223,9 +223,9 @@ TEST(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked)
     assert_null(strstr(r.err, "gpu 1 is disabled"));
 }
 
-// GPU 2 becomes slow after a dozen measurements. Its results from before its last good check remain valid, under its
-// name. Each GPU measures enough candidates for the last check, which is due after 20 times the duration of the first
-// check.
+// GPU 2 becomes slow after a dozen measurements. The results that it measured before its last good check remain valid
+// and keep its name. Each GPU measures long enough for the last check, which is due after 20 times the duration of the
+// first check.
 TEST(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end)
 {
     char *folder = job_folder("gpus_drift", 128);

@@ -1,4 +1,4 @@
-// templates/norm.cu, emulated (cuda.h), with a configuration that is given by macros, as the tuner does. Rows fit into
+// templates/norm.cu, emulated (cuda.h), with a configuration that is given by macros, as in the tuner. Rows fit into
 // registers or are longer, have sizes that VECTOR does not divide, and lie at addresses that are not aligned for
 // vectors. Data are far from 0, and one row has a NaN. Exit status 0 and "ok" if all results are correct.
 #include "cuda.h"

@@ -218,7 +218,7 @@ void unwritten_elements_are_recognised()
 }
 
 // Where NaN is expected, the NaN of an element that was not written is wrong. If requested, zeros of different signs
-// differ.
+// count as different.
 void nan_and_signs()
 {
     static float out[4];

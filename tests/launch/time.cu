@@ -4,7 +4,8 @@
 //
 // -DLOWER=sgemm -DUPPER=SGEMM -DHEADER='"sgemm_best.h"' -DSGEMM_RUNTIME_API -include FILE
 // FILE: #define SIZES(s) s[0], s[1], s[2]
-// Prints a line per problem: its number, the median measured here, and the header's time and its interval, in seconds.
+// Prints a line per problem: its number, the median measured here, and the time in the header with its interval, all in
+// seconds.
 #include HEADER
 
 #include <algorithm>

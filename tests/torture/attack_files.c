@@ -56,8 +56,8 @@ static bool begin_again(struct scene *s)
     return fine;
 }
 
-// Each fault affects either a single operation or, chosen at random, all operations after it as well. Some faults do no
-// harm, and some end the run.
+// Each fault affects a single operation or, at random, also all operations after it. Some faults do no harm, and some
+// end the run.
 void attack_io(struct scene *s)
 {
     for (int i = 0; i < FAULTS_IN_A_SCENE; i++) {

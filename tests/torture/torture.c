@@ -1,5 +1,5 @@
 // `make torture`: the attacks of the table below on whole runs, in scenes that run side by side. The seed of a scene
-// determines its faults. Prints a line per attack, and at the end "N passed, N failed, N skipped" (numbers of blows).
+// determines its faults. Prints a line per attack, and at the end "N passed, N failed, N skipped", which counts blows.
 // After a failure, prints the scene's seed and its folder, and keeps the folder.
 //
 // Environment: TORTURE (an attack's name, or several), TORTURE_SEED, TORTURE_SHARE (percent of the blows, 100), JOBS.
