@@ -23,7 +23,7 @@ only() {
 }
 foreign='cuda|nvrtc|cupti|cublas|nvml|sqlite3|libconfig|jansson|mpi'
 
-# Which folders each folder may include, the lowest first. A folder may name only folders above it in this table, so
+# Which folders each folder may include, the lowest first. A folder may include only folders above it in this table, so
 # there are no cycles.
 layers='
 base:

@@ -91,7 +91,7 @@ TEST(an_unknown_job_name_suggests_known_ones)
         if (cases[i].said) assert_contains(r.err, cases[i].said);
         if (!cases[i].said && strstr(r.err, "did you mean")) fail_msg("%s: %s", cases[i].name, r.err);
     }
-    // If several files have the name, all are listed, quoted where necessary. The suggestion is a job.
+    // If several files have the name, all are listed, quoted where necessary. A suggested file is a valid job.
     struct e2e_result r = e2e_run(
         folder,
         "cd $DIR; mkdir configs 'b c'; for to in . configs 'b c'; do cp %s/tests/golden/job.cfg \"$to/mine.cfg\"; cp "
@@ -99,7 +99,7 @@ TEST(an_unknown_job_name_suggests_known_ones)
         "$OLDPWD", "$OLDPWD");
     assert_contains(r.err, "did you mean 'b c/mine.cfg' or mine.cfg or configs/mine.cfg?");
     assert_contains(r.out, "no mistakes found");
-    // Every command that takes a job makes the suggestion.
+    // Every command that takes a job makes this suggestion.
     r = e2e_run(folder, "$BIN/sweetspot tune sgemm_2048; $BIN/sweetspot status sgemm_2048; ls out/sgemm_2048.db");
     assert_contains(r.err, "configs/sgemm_2048.cfg?\n");
 }

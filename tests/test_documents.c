@@ -137,7 +137,7 @@ static bool has_option(const struct command *command, const char *name, char let
     return name ? !strcmp(name, "help") || !strcmp(name, "version") : letter == 'h';
 }
 
-// The commands of experiments are those of their time.
+// Experiments show the commands and options that existed when they were made.
 static void check_option(const struct command *command, const char *word)
 {
     char *name = test_text("%.*s", (int)strspn(word + 2, "abcdefghijklmnopqrstuvwxyz-"), word + 2);
@@ -169,7 +169,7 @@ static char *first_word(const char *text)
 
 static const char *read_text; // of the current document
 
-// A document that shows how a command is added may call it.
+// A document that shows how to add a command may call this command.
 static bool adds_command(const char *name)
 {
     bool adds = strstr(read_text, test_text("tuner/cli/cmd_%s.c\n", name));

@@ -205,7 +205,7 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
     make_cubin(1);
 }
 
-// A stage that is not timed, and a kernel with an address in a struct.
+// The stages of a job: a stage that is not timed, and a kernel with an address in a struct.
 static const char prepared_text[] =
     "stages = (\n"
     "  { name = \"pack\"; entry = \"mini<float, BLOCK_M>\"; timed = false; launch = { grid = [ \"M\" ]; block = [ 32 "

@@ -5,8 +5,8 @@
 // A kernel that did not run does not count as refused.
 //
 // The verdicts `honest` and `steady` are about time: a kernel that uses data left by an earlier launch may be accepted
-// as long as it gains nothing, that is, it takes at least `enough` times the time of the case `plain`. About one
-// measurement in a thousand of a few microseconds is off, so a gain counts only if it recurs in one of two repetitions.
+// as long as it gains nothing, that is, it takes at least `enough` times the time of the case `plain`. One measurement
+// of a few microseconds in about a thousand is off, so a gain counts only if it recurs in one of two repetitions.
 //
 // A trial that is not the best has a short soak, so a wrong kernel may pass it by luck. The kernel counts as accepted
 // if it passes again in one of two more trials, or in a final. The verdict `final` marks kernels that such trials often

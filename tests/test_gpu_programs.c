@@ -93,8 +93,8 @@ GPU_TEST(a_python_script_is_a_reference_and_runs_once)
               "numpy.save(f + '/out/y.npy', numpy.array([x.astype('f8').sum()]))\n");
     for (int i = 0; i < 2; i++) e2e_passed(tune(folder));
     struct e2e_result r = e2e_run(folder, "wc -c <$DIR/runs");
-    // Two problems with two data sets, and different data in the final. Each run draws two other sizes, with two sets
-    // each. For the job's own problems, the second run adds nothing.
+    // The job's two problems have two sets of data each in the search, and other data in the final. Each run also draws
+    // two sizes with two sets of data each. The second run calls the reference only for the drawn sizes.
     if (atoi(r.out) > 16) fail_msg("%s runs", r.out);
 }
 

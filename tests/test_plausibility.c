@@ -283,7 +283,7 @@ TEST(least_times_are_those_of_the_slowest_part)
     assert_true(near(time_of(&p, (struct operation_least){.read = 48e6, .bits = 1}, false, 1, 0, &why), 3e-6));
     assert_string_equal(why.message, "bringing 48 MB from the L2 to the multiprocessors, or back, takes at 16 TB/s");
     // Arithmetic with 7 bits runs on INT8, and FP32's lanes do four operations of this kind at a time. 11 bits run on
-    // FP16, because INT8 needs three products. 14 bits run as three products of INT8, and 24 bits as seven.
+    // FP16, because INT8 would need three products. 14 bits run as three products of INT8, and 24 bits as seven.
     static const struct {
         int bits;
         double tolerance, absolute, rate;

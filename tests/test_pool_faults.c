@@ -33,8 +33,7 @@ enum { CONFIGURATIONS = 32 };
 
 // A node's command that waits until the file is not empty.
 #define AFTER(file) "sh -c 'until [ -s $at/" file " ]; do sleep .05; done; exec \\\"$@\\\"' x env "
-// For a node that compiles candidates only when the test allows it. While the node waits, `measured` has a line about
-// it.
+// For a node that compiles candidates only when the test allows it. A line in `measured` shows that the node waits.
 #define LATER "env \\\"FAKE_WAITS=compile $at/go\\\""
 
 static const char unverified[] = "verification = { enabled = false; };\n";

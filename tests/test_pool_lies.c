@@ -23,7 +23,7 @@ static char *job_folder(const char *nodes)
     return folder;
 }
 
-// Without the check, the GPU's node would get the file with the next trial.
+// Without this check, the GPU's node would get the file together with the next trial.
 TEST(a_node_cannot_choose_a_file_of_the_drivers)
 {
 #define GPUS \

@@ -14,7 +14,7 @@ static int64_t uncounted(struct store *store, int64_t *ids)
     return count;
 }
 
-// Checks that the newest document is `expected` ("": that there is none).
+// Checks that the newest document is `expected`, or, if `expected` is "", that there is no document.
 static void expect_document(struct store *store, int64_t trial, const char *kind, const char *expected)
 {
     double when = 2e9;

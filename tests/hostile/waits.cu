@@ -215,8 +215,9 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
 
 // ---- b in place ----------------------------------------------------------------------------------------------------
 
-// Uses the tile's elements and the one before them, which the previous tile's block changes. Tiles go in reverse order,
-// so that a block waits only for blocks that began earlier. If no block waits, tiles go in forward order.
+// Uses the tile's elements and the element before them, which the block of the previous tile changes. Tiles go in
+// reverse order, so that a block waits only for blocks that began earlier. If no block waits, tiles go in forward
+// order.
 HELPER void b_part(int n, float *b, u32 *z)
 {
     const bool waits = !IS(halo_in_place) && !IS(halo_in_place_after_sleep);

@@ -2,8 +2,8 @@
 //
 // $IO_FAULT is "OP:KIND:N:COUNT". OP: write, sync, open, truncate, rename, unlink (link counts as rename), or any.
 // KIND: ENOSPC, EIO, EINTR, short (half is written), kill (kills the process after half is written). The fault affects
-// COUNT operations from the N-th on (1: the first). Affected operations are appended to the file $IO_TOLD, and at the
-// end the number of operations of each kind.
+// COUNT operations from the N-th on (1: the first). The layer appends affected operations to the file $IO_TOLD, and at
+// the end it appends the number of operations of each kind.
 #include "tests/torture/layer.h"
 
 #include <fcntl.h>

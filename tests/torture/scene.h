@@ -16,8 +16,8 @@
 
 enum { FAILURE_MAX = 2048, RUN_SECONDS = 60, ENVIRONMENT_MAX = 16, DETAIL_COUNT = 2 };
 
-// The job of a run: scripted workers (tests/fake_worker.c) on 34 configurations, each better than the previous one, or
-// on 400; or a recorded space.
+// The job of a run: 34 or 400 configurations on scripted workers (tests/fake_worker.c), or a recorded space. Each of
+// the 34 configurations is better than the previous one.
 enum scene_job { JOB_SCRIPTED, JOB_LONG, JOB_REPLAYED, JOB_COUNT };
 
 // Kinds of operations that the layer io_fault.c distinguishes.
