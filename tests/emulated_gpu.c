@@ -140,7 +140,7 @@ static void gemm(void **args, const char *fault)
 }
 
 // y[i][j] = 2 x[i][j] + x[1][j], for kernels that get all buffers as arguments, and for kernels that get them through a
-// struct and a buffer of addresses, the last of which is null.
+// struct and a buffer of addresses. The last of these addresses is null.
 static void rows_direct(const float *x, float *y, long rows, long cols)
 {
     for (long i = 0; i < rows; i++)

@@ -398,7 +398,7 @@ static json_t *final_problems(const json_t *candidate, size_t rounds, double fac
 }
 
 // With $FAKE_ENERGY the device counts energy. A candidate's energy is 300 W * time / (1 + X). With $FAKE_ENERGY=none,
-// or for a candidate in mode no_energy, there is a counter, but it cannot be read.
+// and for a candidate in mode no_energy, there is a counter that cannot be read.
 static void add_energy(const json_t *candidate, json_t *problems)
 {
     json_array_each(problems, i, problem) {

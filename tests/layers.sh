@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks the structure: which folders may include which others, one module for each foreign library, one struct or enum
+# Checks the structure: which folders each folder may include, one module for each foreign library, one struct or enum
 # for each name, lines of at most 120 columns, and that mutants apply. Formatting is checked where clang-format is
 # installed.
 status=0

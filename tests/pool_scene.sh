@@ -62,12 +62,12 @@ EOF
     store=$at/job.db
 }
 tune() { "$BIN/sweetspot" tune "$at/job.cfg" --store "$store" -q --node-cache "$at/cache" "$@"; }
-# Whether all 80 configurations have a result and no fault was blamed on any of them.
+# Whether all 80 configurations have a result and no configuration was blamed for a fault.
 whole() {
     grep -q ', 80 in all' "$at/err" && grep -q 'winner: trial' "$at/out" &&
         ! grep -qE '  (crashed|timeout|compile_error|launch_error): ' "$at/job.log"
 }
-# The agents of this run and their workers, recognised by their folder, which no other run uses.
+# The agents of this run and their workers. They are recognised by their folder, which no other run uses.
 agents() { pgrep -f "^[^ ]*sweetspot-node --cache $at/cache"; }
 workers() { for agent in $(agents); do pgrep -P "$agent"; done; }
 fresh() { rm -f "$store"* "$FAKE_LOG" "$at/job.log"; }

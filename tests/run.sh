@@ -19,7 +19,7 @@ logs=${BIN:?}/log
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0
 declare -A name_of=() start_of=() gpu_of=()
-free=() devices=() # free: idle GPUs, once each program has its own; devices: GPUs for programs after the next `--`
+free=() devices=() # free: idle GPUs, when each program has its own; devices: GPUs for programs after the next `--`
 [ "$gpus" -le 1 ] || mapfile -t devices < <(seq 0 $((gpus - 1)))
 
 # `timeout` puts the program into its own process group and kills that group.

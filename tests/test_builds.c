@@ -24,7 +24,7 @@ static struct e2e_result tune(const char *folder, const char *variables, const c
     return e2e_in(folder, WORKERS " %s $BIN/sweetspot tune job.cfg --store job.db -q %s", variables, options);
 }
 
-// The stored document; NULL if there is none.
+// Returns the stored document, or NULL if there is none.
 static json_t *builds_document(const char *folder)
 {
     struct store *store = opened_store("%s/job.db", folder);
@@ -235,8 +235,8 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
     }
 }
 
-// nvcc compiles the likely winner during the rounds, which wait for it here. Its binary is used, so it compiles only
-// once.
+// nvcc compiles the likely winner during the rounds, and in this test the rounds wait for nvcc. Its binary is used, so
+// it compiles only once.
 TEST(nvcc_compiles_while_rounds_go_on)
 {
     if (no_nvcc()) skip();
@@ -254,7 +254,7 @@ TEST(nvcc_compiles_while_rounds_go_on)
     assert_string_equal(strstr(r.out, "begun"), "begun\n");
 }
 
-// Stand-ins for nvcc. Most answer --version; each misbehaves in its own way.
+// Stand-ins for nvcc. Most of them answer --version. Each misbehaves in its own way.
 #define VERSION "case $1 in --version) echo 'Cuda compilation tools, release 9.9, V9.9.1'; exit 0;; esac\n"
 static const struct {
     const char *script, *reason; // NULL: there is no nvcc on the PATH or in $CUDA_HOME

@@ -1,5 +1,5 @@
-// A job's fallback, the configuration for devices without results: invalid ones are refused, a run measures it first
-// and in full, and the header includes it.
+// A job's fallback is the configuration for devices without results. Invalid ones are refused. A run measures the
+// fallback first and in full, and the header includes it.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 

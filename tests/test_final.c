@@ -184,8 +184,8 @@ TEST(a_share_is_that_of_what_runs_out_first)
     assert_true(final_share(0, 32, 0, 65536, 233472) == 0);
 }
 
-// The scripted times are symmetric around X = 7. A tie is decided by the shared memory that the job gives the kernels,
-// then by the number of threads, then by the code's size, which grows with X.
+// The scripted times are symmetric around X = 7. The shared memory that the job gives the kernels decides a tie. If it
+// is equal, the number of threads decides, and then the code's size, which grows with X.
 TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
 {
     static const struct {
@@ -422,7 +422,8 @@ TEST(candidates_that_could_still_be_the_fastest_take_part)
     }
 }
 
-// X=7 was the fastest, but the job no longer allows it. The remaining six, which are equally fast, take part.
+// X=7 was the fastest, but the job no longer allows it. The remaining six configurations are equally fast, and all of
+// them take part.
 TEST(what_the_job_no_longer_allows_takes_no_place)
 {
     static const char parameters[] = "{ name = \"X\"; values = [7, 9]; }, { name = \"Y\"; range = [1, 6]; }";

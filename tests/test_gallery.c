@@ -1,5 +1,5 @@
-// docs/gallery.md is complete and up to date: it describes every template, every job and every parameter of a job, and
-// a parameter that a section names occurs in its templates or jobs.
+// docs/gallery.md is complete and up to date. It describes every template, every job and every parameter of a job.
+// Every parameter that a section names occurs in the templates or jobs of this section.
 #include <ctype.h>
 #include <fnmatch.h>
 #include <ftw.h>

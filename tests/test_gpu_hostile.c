@@ -1,8 +1,8 @@
 // The families of hostile kernels under tests/hostile/. Each is a job FAMILY.cfg with one parameter, CASE, and a table
 // FAMILY.txt with the expected verdict for every case. Every family is tuned in several ways: with small problems,
-// whose launches are timed in graphs, and with large ones, whose launches are timed singly; with a cold and a warm
-// cache. No wrong kernel may be accepted, no correct kernel may be refused, and no kernel may win with an unfair time.
-// A kernel that did not run does not count as refused.
+// whose launches are timed in graphs, and with large problems, whose launches are timed singly. Both are tuned with a
+// cold and a warm cache. No wrong kernel may be accepted, no correct kernel may be refused, and no kernel may win with
+// an unfair time. A kernel that did not run does not count as refused.
 //
 // The verdicts `honest` and `steady` are about time: a kernel that uses data left by an earlier launch may be accepted
 // as long as it gains nothing, that is, it takes at least `enough` times the time of the case `plain`. One measurement
@@ -196,7 +196,7 @@ static bool is_chosen(const char *chosen, size_t family, const char *name, size_
            (ways[way].bit == SMALL_COLD && is_listed(chosen, test_text("%s/%s", families[family].name, name)));
 }
 
-// Keeps the chosen cases and `plain`; returns how many there are, or 0 if none is chosen.
+// Keeps the chosen cases and `plain`. Returns the number of cases kept, or 0 if no case is chosen.
 static int choose(const char *chosen, size_t family, size_t way, struct hostile_case *cases, int count)
 {
     int kept = 0, named = 0;
@@ -390,7 +390,7 @@ static void judge_case(const char *folder, size_t family, size_t way, const stru
     add_name(row->through_names, family, c->name, way, words);
 }
 
-// The winner must be a correct kernel. Returns 1 if it is not, or if there is none.
+// The winner must be a correct kernel. Returns 1 if it is not, or if there is no winner.
 static int judge_winner(const char *log, size_t family, const struct hostile_case *cases, int count,
                         struct store *store)
 {

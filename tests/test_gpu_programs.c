@@ -1,5 +1,5 @@
 // The user's programs on a GPU: a reference command, a library that makes inputs and judges outputs, and baselines:
-// CUB's sum, a wrong one, ones that crash on the host or on the device, and one that hangs.
+// CUB's sum, a wrong sum, baselines that crash on the host or on the device, and a baseline that hangs.
 #include "tests/gpu.h"
 
 static const char sum[] =
@@ -31,7 +31,7 @@ static const char cub[] =
     "extern \"C\" int hang(void *, void **, const long long *) { for (;;) pause(); }\n"
     "extern \"C\" int refuse(void *, void **, const long long *) { return 7; }\n";
 
-// Inputs are whole numbers, so that sums are exact, and the judge relies on this.
+// Inputs are whole numbers, so that sums are exact. The judge relies on exact sums.
 static const char functions[] =
     "#include <stdio.h>\n#include <string.h>\n"
     "struct array { const char *name, *type; int output; long long rows, cols, ld; void *data; };\n"

@@ -1,7 +1,7 @@
 // Compares the table of a job's settings with the reader that uses it and the page that explains it. docs/job-file.md
-// has one row for each setting, which is made from the table, and examples that load. tests/job_mistakes.txt has jobs
-// that are refused, with the messages. In both files, the first example is a whole job, and each later one replaces
-// some of its settings.
+// has one row for each setting, made from the table, and examples that load. tests/job_mistakes.txt has jobs that are
+// refused, with the messages. In both files, the first example is a whole job, and each later example replaces some of
+// the job's settings.
 #include "tests/golden.h"
 
 #include <ctype.h>
@@ -181,7 +181,7 @@ static char *row_start(const struct job_setting *s)
     return test_text("\n| `%s` |", s->path);
 }
 
-// Writes the rows as the table gives them. A new row follows that of the previous setting.
+// Writes the rows as the table gives them. A new row is placed after the row of the previous setting.
 static void write_rows(void)
 {
     size_t count;

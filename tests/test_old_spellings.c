@@ -11,7 +11,7 @@
 static char *folder;
 static struct error err; // from the last call that failed
 
-// The other settings that a job needs. The pieces below replace some of them.
+// The other settings that a job needs. The pieces below replace some of these settings.
 static const char kernel[] = "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
                              "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\n"
                              "problems = ( { N = 1000; M = 8; }, { N = 500; M = 3; } );\n";
@@ -223,7 +223,7 @@ TEST(shipped_jobs_in_their_earlier_form_have_the_same_results)
     }
 }
 
-// A mistake is not turned into another one, and nothing is dropped.
+// A mistake is not turned into another mistake, and nothing is dropped.
 TEST(what_has_no_form_today_stays_and_is_refused)
 {
     static const struct {

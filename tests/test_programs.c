@@ -238,7 +238,8 @@ static char *with_command(const char *script)
     return answer;
 }
 
-// Writes the files that the scripts copy: one with two elements, and two with sixteen, of which one contains a NaN.
+// Writes the files that the scripts copy: one file with two elements, and two files with sixteen elements, the second
+// of which contains a NaN.
 static void write_values(void)
 {
     static const struct {

@@ -28,7 +28,7 @@ static const struct {
 };
 
 // Computes the mean logarithm of time / best time. mean[0] is the mean over the early proposals, and mean[1] is the
-// mean over the late ones.
+// mean over the late proposals.
 static void watch(const struct strategy_class *class, const struct space *space, double mean[2])
 {
     mean[0] = mean[1] = 0;

@@ -1,5 +1,5 @@
-// The GPU worker's answers when memory is short or when its reference writes where it must not, on a fake device, whose
-// memory is host memory (tests/fuzz/fake_cuda.h). All data and all expected results are zeros.
+// The GPU worker's answers when memory is short or when its reference writes where it must not. The device is a fake
+// one, whose memory is host memory (tests/fuzz/fake_cuda.h). All data and all expected results are zeros.
 #include <sys/mman.h>
 #include <unistd.h>
 

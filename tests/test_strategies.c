@@ -247,7 +247,7 @@ TEST(unrequested_results_are_taken_and_not_proposed_again)
         struct strategy *s = open_strategy(class, f.space, (struct strategy_options){.seed = 9});
         uint16_t config[SPACE_MAX_PARAMETERS];
         uint64_t size = space_size(f.space);
-        for (uint64_t i = 0; i < size; i += 2) { // every other one was measured by an earlier run
+        for (uint64_t i = 0; i < size; i += 2) { // an earlier run has measured every second configuration
             space_get(f.space, i, config);
             struct observation o = result(config, false);
             strategy_tell(s, &o);

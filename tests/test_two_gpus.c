@@ -1,5 +1,5 @@
-// Several GPUs in one run: the reference that each one measures from time to time, the rule that decides whether a GPU
-// differs, and the fate of its trials.
+// Several GPUs in one run: the reference that each GPU measures from time to time, the rule that decides whether a GPU
+// differs, and the fate of the trials of such a GPU.
 #include <math.h>
 
 #include "tests/e2e.h"
@@ -59,7 +59,7 @@ TEST(a_gpu_that_takes_longer_or_less_than_the_others_is_found_and_no_other)
         {2, {1, 1.06}, 0.01, 2},
         {2, {1, 0.94}, 0.01, 2},
         {3, {1, 1, 1.06}, 0.01, 4},
-        {3, {1.06, 1, 1}, 0.01, 1}, // also the first one, if there are others to compare with
+        {3, {1.06, 1, 1}, 0.01, 1}, // also the first GPU, if there are others to compare with
         {8, {1, 1, 1, 0.95, 1, 1, 1.05, 1}, 0.01, 8 + 64},
         {8, {1, 1.005, 1, 0.996, 1.004, 1, 1.005, 1}, 0.01, 0}, // within a tie
         {4, {1, 1, 1.03, 1}, 0.05, 0},                          // a tie set by the user

@@ -39,7 +39,7 @@ unsigned short rounded(float f)
 }
 
 // Values that the lanes of a warp exchange. There are two sets, because a lane may give its next value before the other
-// lanes have read this one.
+// lanes have read its previous value.
 float given[1024][2];
 unsigned calls[1024];
 

@@ -42,7 +42,7 @@ __attribute__((destructor)) static void tell_counts(void)
     for (int i = 0; i < OP_COUNT; i++) tell("count %s %ld\n", op_text[i], done[i]);
 }
 
-// The fault for this operation: a kind's number, or 0 for none. errno is set for those that fail.
+// Returns the fault for this operation: a kind's number, or 0 for no fault. If the operation fails, errno is set.
 static int suffer(enum op op, const char *file)
 {
     static char wanted[16], kind[16];

@@ -32,7 +32,7 @@ static inline const char *layer_folder(void)
     return folder;
 }
 
-// Returns the path relative to the folder, which is stored in `room`, or NULL if the path lies elsewhere.
+// Stores the path relative to the folder in `room` and returns it, or returns NULL if the path lies elsewhere.
 static inline const char *layer_path(const char *path, char room[PATH_MAX])
 {
     const char *folder = layer_folder();

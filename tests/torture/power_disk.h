@@ -21,7 +21,7 @@ enum loss {
 
 struct power_disk;
 
-// Reads a journal. NULL if there is none, or the file is not a journal.
+// Reads a journal. NULL if there is no such file or the file is not a journal.
 struct power_disk *power_disk_read(const char *path);
 void power_disk_free(struct power_disk *);
 size_t power_disk_operations(const struct power_disk *);

@@ -143,7 +143,7 @@ int main(void)
     uint64_t seed = given && *given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
     long share = number_given("TORTURE_SHARE", 100), jobs = number_given("JOBS", sysconf(_SC_NPROCESSORS_ONLN));
     if (jobs < 1 || jobs > JOBS_MAX) jobs = 1;
-    setenv("SWEETSPOT_SANITIZER", "none", 1); // a real one would check scripted workers
+    setenv("SWEETSPOT_SANITIZER", "none", 1); // a real sanitizer would check scripted workers
     setenv("SWEETSPOT_NVCC", "none", 1);
     struct totals totals = {0};
     struct outcome *outcomes =
