@@ -450,8 +450,8 @@ test-gpu: setup
 	@$(MAKE) test-programs
 	@SWEETSPOT_GPU_REQUIRED=1 BIN=$(BIN) DEADLINE=$(or $(DEADLINE),1800) bash tests/run.sh -- $(GPU_TESTS)
 
-# Runs Slurm with three nodes on this machine (root may install it), and a pool on it: workers, agents and the driver
-# are killed, a node is drained, and another one joins.
+# Runs Slurm with three nodes on this machine (root may install Slurm), and runs a pool on it. Workers, agents and the
+# driver are killed, a node is drained, and another node joins.
 .PHONY: test-slurm
 test-slurm: setup
 	@$(MAKE) programs $(BIN)/fake_worker

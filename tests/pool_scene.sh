@@ -1,6 +1,6 @@
-# Shell functions for tests of pools that use a scheduler or ssh on this machine (slurm.sh, ssh.sh): 80 candidates for
-# scripted workers, and checks of their results. The caller sets BIN, `kind` (the word before each result) and `tests`
-# (the number of tests), and calls scene_begin once.
+# Shell functions for tests of pools that use a scheduler or ssh on this machine (slurm.sh, ssh.sh). They make a job
+# with 80 candidates for scripted workers, and check the results. The caller sets BIN, `kind` (the word before each
+# result) and `tests` (the number of tests), and calls scene_begin once.
 passed=0 failed=0
 result() { # STATUS NAME
     if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi

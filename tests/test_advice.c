@@ -1,5 +1,6 @@
-// The advice that commands give: the command line to continue with, including the options in use, quoted for a shell;
-// and suggestions for mistyped job files. Also recordings of other jobs, logs next to their stores, and versions.
+// The advice that commands give: suggestions for mistyped job files, and the command line to continue with, which
+// includes the options in use and is quoted for a shell. Also recordings of other jobs, logs next to their stores, and
+// versions.
 #include "tests/e2e.h"
 
 TEST(words_are_quoted_so_that_a_shell_reads_them_back)

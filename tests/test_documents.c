@@ -1,5 +1,5 @@
-// The documents match the program: links have targets, commands and options exist, the queries of docs/store.md run on
-// a store, and no status, column, counter, finding or member of a JSON document is left out.
+// The documents match the program. Links have targets, commands and options exist, and the queries of docs/store.md run
+// on a store. No status, column, counter, finding or member of a JSON document is left out.
 //
 // Code in a document means fenced blocks, blocks that are indented by four columns, and spans between backticks.
 #include <ctype.h>

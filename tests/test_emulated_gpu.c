@@ -1,5 +1,5 @@
 // Whole jobs, tuned by the real driver and the real GPU worker on a fake device, whose memory is host memory
-// (emulated_gpu.c); only the compiler is a script. Correct kernels pass and win. Each wrong kernel, although twice as
+// (emulated_gpu.c). Only the compiler is a script. Correct kernels pass and win. Each wrong kernel, although twice as
 // fast, is caught by the check designed for its fault.
 #include "tests/e2e.h"
 #include "tests/opened_store.h"

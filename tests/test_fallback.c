@@ -167,7 +167,7 @@ TEST(one_that_is_not_right_is_left_out_and_that_is_said)
     }
 }
 
-// The fallback has its own section with one kernel, next to the device's sections with several.
+// The fallback has its own section with one kernel. The device's sections have several kernels.
 TEST(a_header_of_several_kernels_has_it_too)
 {
     static const char chooses[] = "#include \"some_best.h\"\n"

@@ -62,7 +62,7 @@ TEST(every_fault_from_outside_costs_no_candidate)
     }
 }
 
-// The device fails while the second worker is set up, so a third one is set up.
+// The device fails while the second worker is set up, so a third worker is set up.
 TEST(a_set_up_that_crashes_is_tried_again)
 {
     char *folder = job_folder("set_up");

@@ -202,7 +202,7 @@ TEST(both_hold_with_the_noise_of_real_finals)
     }
 }
 
-// A kernel that uses fewer resources but is 0.5% slower does not beat the fastest one.
+// A kernel that uses fewer resources but is 0.5% slower does not beat the fastest kernel.
 TEST(a_lighter_kernel_does_not_win_by_its_resources_alone)
 {
     int wins = 0;

@@ -1,5 +1,5 @@
-// The time limit of a whole command: the time reserved for the end of a run (tuner/final/final_clock.c), and whole runs
-// on a scripted worker.
+// The time limit of a whole command. Tests the time reserved for the end of a run (tuner/final/final_clock.c), and
+// whole runs on a scripted worker.
 #include "tests/sanitized.h"
 #include "tests/scripted.h"
 #include "tests/testing.h"

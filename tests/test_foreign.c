@@ -125,8 +125,8 @@ TEST(sources_are_copied_unchanged_from_the_commit_of_the_table)
     }
 }
 
-// A program that answers as sweetspot does after tuning: job a has become faster, b failed, and c has no winner and a
-// wrong current kernel.
+// A program that answers as sweetspot does after tuning: job a has become faster, job b failed, and job c has no winner
+// and a wrong current kernel.
 static const char program[] =
     "#!/bin/sh\n"
     "job=$(basename $2 .cfg)\n"

@@ -149,7 +149,8 @@ TEST(every_parameter_of_a_job_is_described)
     assert_true(seen > 200);
 }
 
-// The text of the files that a section names, and of the jobs and included files that name one of them; malloc'ed.
+// Returns the text of the files that a section names, and of the jobs and included files that name such a file
+// (malloc'ed).
 static char *sources_of(const struct spans *section)
 {
     struct text all = {0};

@@ -1,6 +1,6 @@
-// The final on a GPU: rounds in parts, between which the worker keeps its modules and graphs; which candidates leave,
-// which algorithms of a library take part, and how much time a whole command takes. tests/measure/final_statistics.sh
-// measures the statistics.
+// The final on a GPU. Rounds come in parts, between which the worker keeps its modules and graphs. Tests which
+// candidates leave, which algorithms of a library take part, and how much time a whole command takes.
+// tests/measure/final_statistics.sh measures the statistics.
 #include "tests/gpu.h"
 #include "tests/testing.h"
 

@@ -5,8 +5,9 @@
 // an unfair time. A kernel that did not run does not count as refused.
 //
 // The verdicts `honest` and `steady` are about time: a kernel that uses data left by an earlier launch may be accepted
-// as long as it gains nothing, that is, it takes at least `enough` times the time of the case `plain`. One measurement
-// of a few microseconds in about a thousand is off, so a gain counts only if it recurs in one of two repetitions.
+// as long as it gains nothing. It gains nothing if it takes at least `enough` times the time of the case `plain`. About
+// one in a thousand of the measurements of a few microseconds is off, so a gain counts only if it recurs in one of two
+// repetitions.
 //
 // A trial that is not the best has a short soak, so a wrong kernel may pass it by luck. The kernel counts as accepted
 // if it passes again in one of two more trials, or in a final. The verdict `final` marks kernels that such trials often
@@ -340,8 +341,8 @@ static bool gains_again(const char *folder, size_t family, size_t way, const str
     return again;
 }
 
-// Whether a wrong case that passed its trial passes again: in one of two more trials (unless its verdict is `final`) or
-// in a final.
+// Whether a wrong case that passed its trial passes again in a final or, except if its verdict is `final`, in one of
+// two more trials.
 static bool passes_again(const char *folder, size_t family, size_t way, const struct hostile_case *c)
 {
     struct trial t;

@@ -1,5 +1,5 @@
-// The user's programs on a GPU: a reference command, a library that makes inputs and judges outputs, and baselines:
-// CUB's sum, a wrong sum, baselines that crash on the host or on the device, and a baseline that hangs.
+// The user's programs on a GPU: a reference command, a library that makes inputs and judges outputs, and baselines.
+// The baselines are CUB's sum, a wrong sum, programs that crash on the host or on the device, and a program that hangs.
 #include "tests/gpu.h"
 
 static const char sum[] =

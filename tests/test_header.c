@@ -131,7 +131,7 @@ TEST_WITH(on_request_the_parameters_have_the_templates_own_names, setup, teardow
     assert_int_equal(compile_and_run("gcc -std=c99 -Wall -Wextra -Wno-unknown-pragmas", "c", program), 2);
 }
 
-// Two jobs in one unit: the first one's parameters are undefined before the second's are defined.
+// Two jobs in one unit: the parameters of the first job are undefined before those of the second job are defined.
 TEST_WITH(parameters_can_be_undefined_again, setup, teardown)
 {
     static const char program[] =

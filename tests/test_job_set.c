@@ -1,5 +1,5 @@
-// status, compare, header and export for several jobs, for folders with jobs, and for stores with several devices; the
-// gate of compare; tables on a terminal.
+// The commands `status`, `compare`, `header` and `export` for several jobs, for folders with jobs, and for stores with
+// several devices. Also the gate of `compare`, and tables on a terminal.
 #include "tests/scripted.h"
 #include "tests/shared_job.h"
 #include "tests/testing.h"

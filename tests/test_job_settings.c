@@ -96,7 +96,8 @@ static const char *end_of_value(const char *value)
     return NULL;
 }
 
-// The mistakes in a job after the piece has replaced some of its settings, one per line; "" if there are none.
+// Returns the mistakes in a job after the piece has replaced some of the job's settings, one per line, or "" if there
+// are no mistakes.
 static char *mistakes_with(const char *whole, const char *piece)
 {
     autorelease(text_release) struct text text = {0};

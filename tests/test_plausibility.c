@@ -228,7 +228,7 @@ TEST(the_data_sheet_follows_from_the_attributes)
     assert_true(fabs(p.chip_bytes - 64 * 132 * 1.98e9) < 1e6);
     assert_true(fabs(p.flops[PEAK_FP32] - 66.9e12) < 1e11 && fabs(p.flops[PEAK_FP64_TENSOR] - 66.9e12) < 1e11);
     assert_true(fabs(p.flops[PEAK_HALF] - 1070.5e12) < 1e12 && fabs(p.flops[PEAK_BYTE] - 2141e12) < 1e12);
-    // An unknown architecture is assumed to be as fast as the fastest known one.
+    // An unknown architecture is assumed to be as fast as the fastest known architecture.
     struct peak_attributes later = h200;
     struct peaks q;
     later.compute = 140;

@@ -1,5 +1,5 @@
-// Nodes that send false messages: they name files that are not theirs, or stop answering (tests/lying_node.c sits in
-// front of a real agent). The run continues without them, or ends and gives the reason. It never hangs.
+// Nodes that send false messages: they name files that are not theirs, or stop answering. tests/lying_node.c sits in
+// front of a real agent. The run continues without these nodes, or ends and gives the reason. It never hangs.
 #include "tests/scripted.h"
 
 #include "tuner/base/protocol.h"

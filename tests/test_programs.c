@@ -1,5 +1,5 @@
-// The user's programs in the GPU worker, on a fake device, whose memory is host memory and whose kernels do nothing:
-// functions of a reference library that compute, generate and verify, a reference command, and baselines.
+// The user's programs in the GPU worker: functions of a reference library that compute, generate and verify, a
+// reference command, and baselines. They run on a fake device with host memory, where kernels do nothing.
 #include "tests/e2e.h"
 
 #include <math.h>

@@ -247,7 +247,7 @@ struct scanned {
     int count, stop;
 };
 
-// A scanned trial equals the one from store_get, but without its problems, stages and counters.
+// A scanned trial equals the trial from store_get, but without the problems, stages and counters.
 static int see_scanned(void *user, const struct trial *t)
 {
     struct scanned *s = user;

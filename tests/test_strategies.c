@@ -202,7 +202,7 @@ TEST(what_is_forgotten_is_neither_lost_nor_told_and_comes_again)
     assert_true(ranking >= 1);
 }
 
-// Of two waiting configurations, the one with better results around it ranks higher.
+// Of two waiting configurations, the configuration with better results around it ranks higher.
 TEST(the_ranking_prefers_what_the_results_speak_for)
 {
     struct fixture f = make_space(SIDE, NULL);

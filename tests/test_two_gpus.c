@@ -1,5 +1,5 @@
 // Several GPUs in one run: the reference that each GPU measures from time to time, the rule that decides whether a GPU
-// differs, and the fate of the trials of such a GPU.
+// differs from the others, and the fate of the trials of a GPU that differs.
 #include <math.h>
 
 #include "tests/e2e.h"
