@@ -297,7 +297,7 @@ $(BIN)/reference_library.so: tests/reference_library.c
 .PHONY: test-programs
 test-programs: programs $(TESTS) $(TEST_HELPERS) $(BIN)/reference_library.so
 
-# Test programs that run compilers for a minute each. They have their own target; the longest come first.
+# Test programs that run compilers for a minute each. They have their own target, which starts the longest first.
 COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_emulated_mma test_examples test_builds test_own_kernels \
   test_compile test_nvcc_job test_deb)
 # Test programs that make whole runs and take half a minute each also have their own target.
@@ -314,7 +314,7 @@ LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_pytho
 # Test programs do not share a GPU. Those that compare times or energies have the machine to themselves, because their
 # processes start seconds later while others start on the other GPUs.
 TIMED_GPU_TESTS := $(addprefix $(BIN)/test_gpu_,energy final judge profile)
-# The longest begin first; with several GPUs, each GPU gets one of them.
+# The longest test programs begin first. If there are several GPUs, each GPU gets one of these programs.
 LONG_GPU_TESTS := $(addprefix $(BIN)/test_gpu_,hostile tensor gemm header constants jobs plausibility)
 GPU_TESTS := $(LONG_GPU_TESTS) \
   $(filter-out $(LONG_GPU_TESTS) $(TIMED_GPU_TESTS),$(filter $(BIN)/test_gpu%,$(TESTS))) -- $(TIMED_GPU_TESTS)
@@ -450,8 +450,8 @@ test-gpu: setup
 	@$(MAKE) test-programs
 	@SWEETSPOT_GPU_REQUIRED=1 BIN=$(BIN) DEADLINE=$(or $(DEADLINE),1800) bash tests/run.sh -- $(GPU_TESTS)
 
-# Runs Slurm with three nodes on this machine (root may install it), and a pool on it: workers, agents and the driver
-# are killed, a node is drained, and another one joins.
+# Runs Slurm with three nodes on this machine (root may install Slurm), and runs a pool on it. Workers, agents and the
+# driver are killed, a node is drained, and another node joins.
 .PHONY: test-slurm
 test-slurm: setup
 	@$(MAKE) programs $(BIN)/fake_worker
@@ -470,8 +470,8 @@ test-browser: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
 	@SCRIPT=$(PAGE_SCRIPT) BIN=$(BIN) bash tests/browser/run.sh
 
-# Makes the drawings of ARCHITECTURE.md with Graphviz. Each has the hash of the .dot file that it was drawn from, which
-# a test checks.
+# Makes the drawings of ARCHITECTURE.md with Graphviz. Each drawing contains the hash of its .dot file, and a test
+# checks this hash.
 .PHONY: pictures
 pictures: $(patsubst %.dot,%.svg,$(wildcard docs/images/*.dot))
 
@@ -502,7 +502,7 @@ structure:
 	@sh tests/layers.sh
 	@sh tests/prose.sh
 
-# Finds unusual words, which are mistakes, and long sentences in documents, which may be mistakes.
+# Finds unusual words, which count as mistakes, and long sentences in documents, which are only listed.
 .PHONY: prose
 prose:
 	@sh tests/prose.sh long

@@ -1,5 +1,5 @@
-// Runs the real programs from a test. Each test has its own folder under out/, and gets the exit status, stdout and
-// stderr. Folders, outputs and strings are released after the test (testing.h).
+// Runs the real programs from a test. Each test has its own folder under out/. It gets the program's exit status,
+// stdout and stderr. Folders, outputs and strings are released after the test (testing.h).
 #pragma once
 
 #include <errno.h>
@@ -46,8 +46,8 @@ static inline char *e2e_folder(const char *name)
     return folder;
 }
 
-// Runs a shell command line and captures its output in files of the folder. $DIR is this folder, and $BIN the one with
-// the programs.
+// Runs a shell command line and captures its output in files of the folder. $DIR is this folder, and $BIN is the folder
+// of the programs.
 static inline struct e2e_result e2e_run(const char *folder, const char *format, ...)
 {
     va_list args;

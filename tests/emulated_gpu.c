@@ -2,8 +2,8 @@
 // own kernels emulated (tests/emulation/worker_support.cpp). With it, whole jobs are tuned without a GPU
 // (tests/test_emulated_gpu.c). $FAKE_NVML adds an NVML, whose energy counter grows at 300 W in real time, in steps of
 // 98 ms. $FAKE_CUBLAS adds a cuBLAS (fake_cublas.h). Candidates are functions in this file, chosen by the kernel's
-// name: FAMILY and FAMILY_none are correct, FAMILY_FAULT has the fault. Time is virtual: a launch of a correct
-// candidate takes 1 ms, one of a faulty candidate 0.5 ms, so that the faulty one would win.
+// name: FAMILY and FAMILY_none are correct, and FAMILY_FAULT has the fault FAULT. Time is virtual. A launch takes 1 ms
+// if the candidate is correct and 0.5 ms if it is faulty, so that a faulty candidate would win.
 #include <math.h>
 
 #define FAKE_CUDA_EMULATES
@@ -140,7 +140,7 @@ static void gemm(void **args, const char *fault)
 }
 
 // y[i][j] = 2 x[i][j] + x[1][j], for kernels that get all buffers as arguments, and for kernels that get them through a
-// struct and a buffer of addresses, the last of which is null.
+// struct and a buffer of addresses. The last of these addresses is null.
 static void rows_direct(const float *x, float *y, long rows, long cols)
 {
     for (long i = 0; i < rows; i++)

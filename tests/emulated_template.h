@@ -25,7 +25,8 @@ static struct e2e_result emulate(const char *folder, const char *template, const
         template, template, what, script, macros, what);
 }
 
-// Fails unless the program succeeded, or, if `mistake` is not NULL, failed with this message.
+// If `mistake` is NULL, fails unless the program succeeded. Otherwise fails unless the program failed with this
+// message.
 static void expect(struct e2e_result r, const char *what, const char *mistake)
 {
     if (mistake ? r.status != 1 || !strstr(r.out, mistake) : r.status || strcmp(r.out, "ok\n") != 0)

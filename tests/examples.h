@@ -35,8 +35,8 @@ static inline char *examples_folder(const char *name)
     return folder;
 }
 
-// Extracts the commands of an example's comment, except those that tune: the last one into run.sh, the others into
-// build.sh.
+// Extracts the commands of an example's comment, except those that tune. The last command goes into run.sh, and the
+// others go into build.sh.
 #define EXAMPLE_COMMANDS                                                                                      \
     "export PATH=\"$BIN:$PATH\" CUDA_HOME=" TEST_CUDA_HOME "; cd %1$s && "                                    \
     "sed -n '/^#\\?include/q; s/^\\(\\/\\/\\| \\*\\|#\\)     //p' examples/%2$s | grep -v '^sweetspot tune' " \

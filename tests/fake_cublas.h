@@ -1,6 +1,6 @@
 // A cublasLt for emulated_gpu.c. Each request for heuristics appends a line to the file $FAKE_CUBLAS. The library
-// multiplies row-major square matrices of floats. Its 32 algorithms differ in their times; the enum below lists those
-// that behave differently.
+// multiplies row-major square matrices of floats. Its 32 algorithms differ in their times. The enum below lists the
+// fastest algorithm and those that misbehave.
 #pragma once
 
 #include <cublasLt.h>

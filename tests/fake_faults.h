@@ -42,8 +42,8 @@ static inline void spoil(const json_t *object, bool in_final, json_t *problems)
     }
 }
 
-// $FAKE_FAULT is "op:kind:N": the first N requests with this op, over all workers, have this fault ("start": when a
-// worker starts). They are counted in the file $FAKE_LOG.faults.
+// $FAKE_FAULT is "op:kind:N": the first N requests with this op, counted over all workers, cause this fault. The op
+// "start" stands for the start of a worker. The file $FAKE_LOG.faults holds the count.
 static inline void suffer(const char *op)
 {
     char wanted[32], kind[32], path[4096];
@@ -74,7 +74,7 @@ static inline void suffer(const char *op)
     if (!strcmp(kind, "slow") || !strcmp(kind, "quiet")) sleep(2);
 }
 
-// $FAKE_SPOIL is "OP JSON": JSON has members that are added to answers to these requests, or replaced in them.
+// $FAKE_SPOIL is "OP JSON": in answers to these requests, the members in JSON are added or replaced.
 static inline void spoil_answer(const char *op, json_t *answer)
 {
     const char *how = getenv("FAKE_SPOIL"), *json = how ? strchr(how, ' ') : NULL;
@@ -83,7 +83,8 @@ static inline void spoil_answer(const char *op, json_t *answer)
     json_object_update_recursive(answer, members);
 }
 
-// $FAKE_OTHERS names a kind of request. All but the first of them are answered with another request's number.
+// $FAKE_OTHERS names a kind of request. Every request of this kind except the first is answered with another request's
+// number.
 static inline bool answers_others(const char *op, const json_t *request)
 {
     static int asked;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands in for compute-sanitizer in tests of the driver: writes a sample log where the tool would write its own, and
+# Stands in for compute-sanitizer in tests of the driver: writes a sample log where the tool would write its log, and
 # then executes the worker. The log is $FAKE_SANITIZER_LOGS/TOOL.txt if it exists, otherwise tests/sanitizer/clean.txt;
 # the scripted worker may replace it by tests/sanitizer/TOOL.txt. With $FAKE_SANITIZER_HANG=TOOL that tool never
 # answers, and the process id of its child is written to $FAKE_SANITIZER_CHILD. Every start adds a line "TOOL" to

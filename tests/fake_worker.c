@@ -73,9 +73,10 @@ static void wait_for_file(const char *op)
     for (int i = 0; i < 6000 && access(path, F_OK); i++) usleep(10000);
 }
 
-// Compiles a helper ("support", "ceilings" or "reference"); these come before any candidate. If $FAKE_HELPERS is set,
-// it is logged with its macros, and the compilation lasts until that many helpers are logged, or for ten seconds
-// ("alone"). $FAKE_HELPER_CRASH and $FAKE_HELPER_ERROR name helpers that crash and fail. NULL: it was compiled.
+// Compiles a helper ("support", "ceilings" or "reference"). Helpers are compiled before any candidate. If $FAKE_HELPERS
+// is set, the helper is logged with its macros, and its compilation lasts until that many helpers are logged. After ten
+// seconds it gives up and logs "alone". $FAKE_HELPER_CRASH and $FAKE_HELPER_ERROR name helpers that crash and fail.
+// Returns NULL if the helper was compiled.
 static json_t *compile_helper(const json_t *request)
 {
     const json_t *defines = json_object_get(request, "defines");
@@ -97,8 +98,8 @@ static json_t *compile_helper(const json_t *request)
     return NULL;
 }
 
-// If $FAKE_LOG_FILES is set: logs every string in a request that is, or ends with, the path of a file that this worker
-// can read.
+// Called if $FAKE_LOG_FILES is set. Logs every string in a request that is the path of a file that this worker can
+// read, or that ends with such a path.
 static void note_files(const json_t *value)
 {
     const char *text = json_is_string(value) ? json_string_value(value) : "", *path = strchr(text, '/');
@@ -161,7 +162,7 @@ static json_t *compile(const json_t *request)
                      "seconds", 0.001, "warnings", "entries", entries, "compiler", nvcc ? "nvcc 13.1.2" : NULL);
 }
 
-// The metrics that a request names after the metric set `full`. They have values too.
+// The metrics that a request names in addition to the metric set `full`. They have values as well.
 static json_t *named;
 
 // The number of additional metrics, metric_0 and so on, which have the values 0, 1, ...
@@ -322,7 +323,7 @@ static json_t *trial(const json_t *request)
         if (mode_is(request, plain[i]))
             return json_pack("{s:s, s:s, s:o}", "status", plain[i], "reason", "scripted", "problems",
                              problems_of(request));
-    if (mode_is(request, "restart")) // it used the heap: the worker ends
+    if (mode_is(request, "restart")) // as after a candidate that used the heap, the worker ends
         return json_pack("{s:s, s:b, s:o}", "status", "ok", "restart", 1, "problems", problems_of(request));
     if (getenv("FAKE_DELAY")) usleep((useconds_t)atoi(getenv("FAKE_DELAY")));
     return json_pack("{s:s, s:o, s:i, s:f, s:f, s:f, s:f}", "status", "ok", "problems", problems_of(request),
@@ -397,7 +398,7 @@ static json_t *final_problems(const json_t *candidate, size_t rounds, double fac
 }
 
 // With $FAKE_ENERGY the device counts energy. A candidate's energy is 300 W * time / (1 + X). With $FAKE_ENERGY=none,
-// or for a candidate in mode no_energy, there is a counter, but it cannot be read.
+// and for a candidate in mode no_energy, there is a counter that cannot be read.
 static void add_energy(const json_t *candidate, json_t *problems)
 {
     json_array_each(problems, i, problem) {

@@ -78,7 +78,8 @@ static inline void finished_remove(struct finished *f)
     free(f->header);
 }
 
-// Trials 1 to 3 on a device with `count` multiprocessors; 2 is the fastest in the search, 3 is wrong.
+// Stores trials 1 to 3 of a device with `count` multiprocessors. Trial 2 is the fastest in the search, and trial 3 is
+// wrong.
 static inline void finished_trials_on(const struct finished *f, const char *device, const char *arch, int count)
 {
     struct error err = {""};
@@ -155,8 +156,9 @@ static inline void finished_trials(const struct finished *f)
     finished_trials_on(f, "NVIDIA H200", "sm_90a", 132);
 }
 
-// A final in which trial 1 wins (on fresh data), trial 2 ties and cublasLt fails. cuBLAS takes 0.9 times our time on
-// the first problem and 1.6 times on the second. The rounds vary, but these ratios are the same in all.
+// Stores a final in which trial 1 wins (on fresh data), trial 2 ties and cublasLt fails. cuBLAS takes 0.9 times our
+// time on the first problem and 1.6 times on the second. The rounds' times vary, but these ratios are the same in every
+// round.
 static inline void finished_final(const struct finished *f)
 {
     struct error err = {""};
@@ -261,8 +263,8 @@ struct said {
     char *out, *err;
 };
 
-// Runs a command line, "header JOB --store STORE -o HEADER", in which JOB, STORE and HEADER stand for the job's files,
-// and fails unless it ends with this status.
+// Runs a command line such as "header JOB --store STORE -o HEADER", in which JOB, STORE and HEADER stand for the job's
+// files. Fails unless the command ends with this status.
 #define finished_says(f, status, ...) finished_line(f, status, test_text(__VA_ARGS__))
 static inline struct said finished_line(const struct finished *f, int status, const char *line)
 {

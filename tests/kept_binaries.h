@@ -1,4 +1,4 @@
-// For tests: stores a binary for every trial of a store, because finals of replayed runs keep none.
+// For tests: stores a binary for every trial of a store, because the finals of replayed runs keep no binaries.
 #pragma once
 
 #include "tests/stored_text.h"

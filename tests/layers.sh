@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks the structure: which folders may include which others, one module for each foreign library, one struct or enum
+# Checks the structure: which folders each folder may include, one module for each foreign library, one struct or enum
 # for each name, lines of at most 120 columns, and that mutants apply. Formatting is checked where clang-format is
 # installed.
 status=0
@@ -23,7 +23,7 @@ only() {
 }
 foreign='cuda|nvrtc|cupti|cublas|nvml|sqlite3|libconfig|jansson|mpi'
 
-# Which folders each folder may include, the lowest first. A folder may name only folders above it in this table, so
+# Which folders each folder may include, the lowest first. A folder may include only folders above it in this table, so
 # there are no cycles.
 layers='
 base:

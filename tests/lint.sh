@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs clang-tidy file by file, and cppcheck over all C files, with the checks in .clang-tidy and tests/lint. Ends with
-# "N passed, N failed, N skipped": clang-tidy counts one per file, cppcheck one in total. A missing tool is skipped.
+# "N passed, N failed, N skipped": clang-tidy counts as one check per file, and cppcheck counts as one check in total. A
+# missing tool is skipped.
 #
 # Usage: COMMANDS=FILE tests/lint.sh [C-FILE...], or `make lint`. COMMANDS: a file; each line is a C file, a tab, and
 # the compiler's options. DEEP=1 lets clang's analyzer follow every path, which takes ten times as long. JOBS: files at
@@ -30,9 +31,9 @@ look() {
     return 1
 }
 
-# tidy FILE...: checks the files that are not known to be clean, in one process for each set of options, because
-# clang-tidy starts slowly. If something is wrong, checks them file by file. A hash in $kept means that the file was
-# clean.
+# tidy FILE...: checks the files that are not known to be clean. Files with the same options share one process, because
+# clang-tidy starts slowly. If a process reports something, its files are checked one by one. A hash in $kept means that
+# the file was clean.
 tidy() {
     local file opts hash mark one_by_one
     local -A files_of=() hash_of=()

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Applies each patch of tests/mutants, one at a time, to a copy of the tree under out/mutants, builds, and runs tests. A
-# mutant whose tests pass has survived, and needs a better test. Ends with "N caught, N survived"; exit status 1 when
-# one survived, does not apply or does not build.
+# Applies each patch of tests/mutants, one at a time, to a copy of the tree under out/mutants, builds the copy, and runs
+# tests. A mutant whose tests pass has survived; it shows that a better test is needed. Ends with "N caught, N
+# survived"; exit status 1 when one survived, does not apply or does not build.
 #
-# Usage: tests/mutants.sh [NAME...] A patch begins with the line "tests: PROGRAM..." (test programs that must detect it;
-# "all": every one that needs no GPU) and a sentence about what it breaks. JOBS: number of mutants at once (default: the
-# number of cores).
+# Usage: tests/mutants.sh [NAME...] A patch begins with the line "tests: PROGRAM..." (the test programs that must detect
+# the mutant; "all": every program that needs no GPU) and a sentence about the mistake that it makes. JOBS: number of
+# mutants at once (default: the number of cores).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD work=out/mutants

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Shows whether each check of the GPU worker is needed. Each patch in tests/mutants/gpu disables one check. Each is
-# applied by itself to a copy of the tree, the programs that it concerns are built, and test_gpu_hostile runs the cases
-# that its first line names ("cases: FAMILY/CASE:WAY ..."). At least one of these cases must get through, or a correct
-# kernel must be refused; otherwise the check is idle. Ends with "N needed, N idle, N broken". The exit status is 1 if a
-# check is idle, if a patch does not apply or build, or if a case gets through although nothing is disabled.
+# Shows whether each check of the GPU worker is needed. Each patch in tests/mutants/gpu disables one check. Each patch
+# is applied by itself to a copy of the tree, and the programs that it concerns are built. test_gpu_hostile then runs
+# the cases that the patch's first line names ("cases: FAMILY/CASE:WAY ..."). At least one of these cases must get
+# through, or a correct kernel must be refused; otherwise the check is idle. Ends with "N needed, N idle, N broken". The
+# exit status is 1 if a check is idle, if a patch does not apply or build, or if a case gets through although nothing is
+# disabled.
 #
 # Usage: tests/mutants_gpu.sh [NAME...]
 # JOBS: number of builds at once (default: the number of cores). BUILD_ONLY=1: stops when all are built, which needs no

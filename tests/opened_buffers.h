@@ -1,5 +1,5 @@
 // For tests of the GPU worker: requests from JSON, which live until the test ends, and a problem's buffers on a fake
-// device, whose memory is host memory (tests/fuzz/fake_cuda.h, which the program must include first).
+// device, whose memory is host memory. The program must include tests/fuzz/fake_cuda.h first.
 #pragma once
 
 #include "tests/testing.h"

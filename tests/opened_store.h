@@ -22,7 +22,7 @@ static inline struct store *opened_store(const char *format, ...)
     return store;
 }
 
-// How many of a store's trials are "ok", and the reason of one that is not.
+// The number of a store's trials that are "ok", the number of the others, and the reason of the last of the others.
 struct statuses {
     int64_t ok, others;
     char reason[256];

@@ -1,5 +1,5 @@
-// Problems for tests of the operations (kernels/*.c): matrices with their memory, and the CPU reference's results and
-// error bounds.
+// Problems for tests of the operations (kernels/*.c): matrices in their own memory, and the results and error bounds of
+// the CPU reference.
 #pragma once
 
 #include <math.h>
@@ -29,7 +29,7 @@ static inline double large_integers(uint64_t *state)
     return floor(noise(state) * 0x1p31);
 }
 
-// A matrix with its memory, which is freed after the test; padding holds NaN.
+// Returns a matrix in its own memory, which is freed after the test. Padding holds NaN.
 static inline struct operand matrix(enum element type, int64_t rows, int64_t cols, int64_t ld,
                                     double (*fill)(uint64_t *), uint64_t seed)
 {

@@ -17,7 +17,7 @@ struct sim_task {
 };
 
 // Every decision is appended to `trace`: for task 3, "p3" proposed, "c3" compiled, "r3" recalled, "m3" measured, "d3"
-// dropped or "x3" forgotten; also "n2": two tasks counted together, and "f": a final.
+// dropped or "x3" forgotten; "n2" means that two tasks were counted together, and "f" is a final.
 struct sim {
     struct simulation run; // first
     struct random random;

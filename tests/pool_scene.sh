@@ -1,6 +1,6 @@
-# Shell functions for tests of pools that use a scheduler or ssh on this machine (slurm.sh, ssh.sh): 80 candidates for
-# scripted workers, and checks of their results. The caller sets BIN, `kind` (the word before each result) and `tests`
-# (the number of tests), and calls scene_begin once.
+# Shell functions for tests of pools that use a scheduler or ssh on this machine (slurm.sh, ssh.sh). They make a job
+# with 80 candidates for scripted workers, and check the results. The caller sets BIN, `kind` (the word before each
+# result) and `tests` (the number of tests), and calls scene_begin once.
 passed=0 failed=0
 result() { # STATUS NAME
     if [ "$1" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
@@ -62,12 +62,12 @@ EOF
     store=$at/job.db
 }
 tune() { "$BIN/sweetspot" tune "$at/job.cfg" --store "$store" -q --node-cache "$at/cache" "$@"; }
-# Whether all 80 configurations have a result and no fault was blamed on any of them.
+# Whether all 80 configurations have a result and no configuration was blamed for a fault.
 whole() {
     grep -q ', 80 in all' "$at/err" && grep -q 'winner: trial' "$at/out" &&
         ! grep -qE '  (crashed|timeout|compile_error|launch_error): ' "$at/job.log"
 }
-# The agents of this run and their workers, recognised by their folder, which no other run uses.
+# The agents of this run and their workers. They are recognised by their folder, which no other run uses.
 agents() { pgrep -f "^[^ ]*sweetspot-node --cache $at/cache"; }
 workers() { for agent in $(agents); do pgrep -P "$agent"; done; }
 fresh() { rm -f "$store"* "$FAKE_LOG" "$at/job.log"; }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Words that documents, comments and messages avoid because a usual word says the same. Fails if one is used. With
-# `long`, also lists sentences of more than 30 words in documents; these are only advice.
+# Words that documents, comments and messages avoid because a usual word says the same. Fails if such a word is used.
+# With `long`, also lists sentences of more than 30 words in documents; these are only advice.
 #
 # Usage: tests/prose.sh [long]
 cd "$(dirname "$0")/.." || exit 1

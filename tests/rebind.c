@@ -102,8 +102,8 @@ static uint64_t number(const char *at, size_t bytes)
     return value;
 }
 
-// Finds the next section, from number *index on, that is compared. Its name is NULL if there is none. *index becomes
-// the number after it.
+// Finds the next section, from number *index on, that is compared. Its name is NULL if there is no further section.
+// *index becomes the number after it.
 static struct section next_section(const char *file, size_t *index)
 {
     static const char *const counts[] = {".text", ".nv.info", ".nv.constant", ".nv.shared", ".nv.global"};

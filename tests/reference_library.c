@@ -1,5 +1,5 @@
-// A shared library for the GPU tests and test_programs.c. It has references, for a job's `reference = { library;
-// function; }`, functions that make inputs and judge outputs, and functions that fail in various ways.
+// A shared library for the GPU tests and test_programs.c. It has references for a job's `reference = { library;
+// function; }`. It also has functions that make inputs and judge outputs, and functions that fail in various ways.
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>

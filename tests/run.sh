@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs test programs (cmocka), several at once, shows what failed, and ends with one line:
+# Runs test programs (cmocka), several at once, shows the tests that failed, and ends with one line:
 # N passed, N failed, N skipped.
 #
 # Usage: BIN=out/bin tests/run.sh PROGRAM... [-- PROGRAM... [-- PROGRAM...]]
-# Programs after the first `--` need a GPU to themselves. When the others have ended, each GPU gets one of these
-# programs at a time (GPUS: the number of GPUs; default: all in nvidia-smi); without a GPU, they run one after another.
-# Programs after the second `--` need the machine to themselves. JOBS: programs at once (default: number of cores + 2,
-# because tests wait for deadlines). DEADLINE: seconds that a program may take. Then it and its children are killed,
-# which counts as one failure. A program that dies without its closing lines also counts as one failure. The output of a
-# program is in $BIN/log/<program>.log.
+# Programs after the first `--` need a GPU to themselves. When the other programs have ended, each GPU gets one of these
+# programs at a time (GPUS: the number of GPUs; default: all in nvidia-smi). Without a GPU, these programs run one after
+# another. Programs after the second `--` need the machine to themselves. JOBS: programs at once (default: number of
+# cores + 2, because tests wait for deadlines). DEADLINE: seconds that a program may take. Then it and its children are
+# killed, which counts as one failure. A program that dies without its closing lines also counts as one failure. The
+# output of a program is in $BIN/log/<program>.log.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
 # A real compute-sanitizer would check scripted workers. Tests that need it set this variable themselves.
@@ -19,7 +19,7 @@ logs=${BIN:?}/log
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0
 declare -A name_of=() start_of=() gpu_of=()
-free=() devices=() # free: idle GPUs, once each program has its own; devices: GPUs for programs after the next `--`
+free=() devices=() # free: idle GPUs, when each program has its own; devices: GPUs for programs after the next `--`
 [ "$gpus" -le 1 ] || mapfile -t devices < <(seq 0 $((gpus - 1)))
 
 # `timeout` puts the program into its own process group and kills that group.

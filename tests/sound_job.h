@@ -69,7 +69,7 @@ static inline struct job *sound_build(void)
     return job;
 }
 
-// The number of mistakes that loading a path reports, if one of them has this text at this line; otherwise 0.
+// Loads a job file and returns the number of reported mistakes, or 0 if none of them has this text at this line.
 static inline size_t reports(const char *path, int line, const char *text)
 {
     struct job *job;
@@ -87,7 +87,7 @@ static inline size_t reports(const char *path, int line, const char *text)
     return count;
 }
 
-// Runs a command on the job and expects a message on stderr and exit status 2, or, if the message is NULL, status 0.
+// Runs a command on the job. Expects exit status 2 and this message on stderr, or exit status 0 if the message is NULL.
 static inline void sound_run(const char *command, const char *expected)
 {
     struct e2e_result r = e2e_run(folder, "$BIN/sweetspot %s %s", command, sound_path);

@@ -21,7 +21,7 @@ echo "Welcome. Modules loaded: none"
 exec sh -c "$SSH_ORIGINAL_COMMAND"
 EOF
 chmod +x "$at/login"
-# sweetspot finds this ssh, which is the system's with this test's hosts.
+# sweetspot finds this ssh, which calls the system's ssh with this test's hosts.
 printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$at/config" >"$at/bin/ssh"
 chmod +x "$at/bin/ssh"
 PATH=$at/bin:$PATH

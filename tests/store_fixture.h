@@ -55,7 +55,7 @@ static inline void teardown(void)
     free(path);
 }
 
-// Closes the store that was opened before; the last one is closed after the test.
+// Closes the store that was opened before. The last store is closed after the test.
 static inline struct store *open_store(void)
 {
     struct error err = {""};

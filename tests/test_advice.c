@@ -1,5 +1,6 @@
-// The advice that commands give: the command line to continue with, including the options in use, quoted for a shell;
-// and suggestions for mistyped job files. Also recordings of other jobs, logs next to their stores, and versions.
+// The advice that commands give: suggestions for mistyped job files, and the command line to continue with, which
+// includes the options in use and is quoted for a shell. Also recordings of other jobs, logs next to their stores, and
+// versions.
 #include "tests/e2e.h"
 
 TEST(words_are_quoted_so_that_a_shell_reads_them_back)
@@ -91,7 +92,7 @@ TEST(an_unknown_job_name_suggests_known_ones)
         if (cases[i].said) assert_contains(r.err, cases[i].said);
         if (!cases[i].said && strstr(r.err, "did you mean")) fail_msg("%s: %s", cases[i].name, r.err);
     }
-    // If several files have the name, all are listed, quoted where necessary. The suggestion is a job.
+    // If several files have the name, all are listed, quoted where necessary. A suggested file is a valid job.
     struct e2e_result r = e2e_run(
         folder,
         "cd $DIR; mkdir configs 'b c'; for to in . configs 'b c'; do cp %s/tests/golden/job.cfg \"$to/mine.cfg\"; cp "
@@ -99,7 +100,7 @@ TEST(an_unknown_job_name_suggests_known_ones)
         "$OLDPWD", "$OLDPWD");
     assert_contains(r.err, "did you mean 'b c/mine.cfg' or mine.cfg or configs/mine.cfg?");
     assert_contains(r.out, "no mistakes found");
-    // Every command that takes a job makes the suggestion.
+    // Every command that takes a job makes this suggestion.
     r = e2e_run(folder, "$BIN/sweetspot tune sgemm_2048; $BIN/sweetspot status sgemm_2048; ls out/sgemm_2048.db");
     assert_contains(r.err, "configs/sgemm_2048.cfg?\n");
 }

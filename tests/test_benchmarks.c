@@ -1,6 +1,5 @@
 // The figures in docs/benchmarks, BENCHMARKS.md and README.md: every file names its machine, commit and commands, every
-// row of tests/measure/benchmarks.tsv has a job, and the tables are those that tests/measure/tables.sh makes from the
-// files.
+// row of tests/measure/benchmarks.tsv has a job, and the tables are what tests/measure/tables.sh makes from the files.
 #include <glob.h>
 #include <jansson.h>
 
@@ -99,7 +98,8 @@ TEST(every_figure_names_machine_commit_and_command)
     globfree(&found);
 }
 
-// The README of the experiments names the machine and lists every experiment. Each states the command for its figures.
+// The README of the experiments names the machine and lists every experiment. Every experiment states the command that
+// produces its figures.
 TEST(every_experiment_is_listed_and_names_machine_and_command)
 {
     glob_t found;

@@ -1,5 +1,5 @@
-// Constants, textures and surfaces in the GPU worker, on a fake device, whose memory is host memory (fuzz/fake_cuda.h):
-// what a launch finds in them, and how changes are verified. The cubin is a real one.
+// Constants, textures and surfaces in the GPU worker, on a fake device, whose memory is host memory (fuzz/fake_cuda.h).
+// Tests what a launch finds in them and how changes are verified. The cubin is a real one.
 #include "tests/e2e.h"
 
 #include "tests/fuzz/fake_cuda.h"
@@ -30,7 +30,7 @@ static void compile(void)
     cubin = test_text("%s", path);
 }
 
-// A workload with one problem, and a candidate with one launch, from JSON written with ' instead of ".
+// A workload with one problem, and a candidate with one launch. Both are made from JSON in which ' stands for ".
 struct bench {
     struct workload workload;
     struct device_problem problem;

@@ -64,7 +64,7 @@ TEST(relations_hold_in_both_sets_and_every_layout)
     support_close(support);
 }
 
-// The addresses in each copy lead to that copy's buffers, wherever it lies and whatever it was copied from.
+// The addresses in each copy lead to that copy's buffers, wherever the copy lies and from whichever copy it was made.
 TEST(addresses_lead_to_the_buffers_of_their_copy)
 {
     enum { LIST, COPIES = 6 };
@@ -168,7 +168,7 @@ TEST(a_part_says_how_much_is_compared)
     buffers_release(&s);
 }
 
-// How many of 10,000 launches had each kind of contents.
+// For each kind of contents, the number of launches, out of 10,000, that had it.
 struct kinds {
     int of[CONTENT_PROMISED + 1];
 };
@@ -195,8 +195,8 @@ TEST(launches_begin_with_every_content_and_mostly_with_nan_or_random_bits)
         assert_true(out.of[CONTENT_NAN] + out.of[CONTENT_RANDOM] > 5200);
         for (int kind = CONTENT_ZEROS; kind <= CONTENT_NEAR; kind++)
             assert_true(out.of[kind] > 500 && timed.of[kind] > 500 && left.of[kind] > 200);
-        // Outputs are never left as they are, because they would already be correct. Scratch is not left where answers
-        // in it would save time.
+        // Outputs never keep their contents, because these would already be correct. Scratch does not keep its contents
+        // in timed launches, where answers in it would save time.
         assert_int_equal(out.of[CONTENT_LEFT] + timed.of[CONTENT_LEFT], 0);
         assert_true(left.of[CONTENT_LEFT] > 4000 && left.of[CONTENT_LEFT] < 6000);
         struct kinds first = count_kinds(&s, OUT, copy, BUFFERS_LEAVE | BUFFERS_TELLTALE);

@@ -24,7 +24,7 @@ static struct e2e_result tune(const char *folder, const char *variables, const c
     return e2e_in(folder, WORKERS " %s $BIN/sweetspot tune job.cfg --store job.db -q %s", variables, options);
 }
 
-// The stored document; NULL if there is none.
+// Returns the stored document, or NULL if there is none.
 static json_t *builds_document(const char *folder)
 {
     struct store *store = opened_store("%s/job.db", folder);
@@ -91,7 +91,7 @@ TEST(the_race_of_builds_is_reported_everywhere)
     }
 }
 
-// The race takes two processes, which agree. The final's loser drops out after its first process.
+// The race takes two processes, whose results agree. The loser of the final drops out after the final's first process.
 TEST(the_race_goes_by_the_finals_protocol)
 {
     char *folder = write_job("protocol", "\"good\"", NULL, TWO), *path = test_text("%s/log", folder);
@@ -127,7 +127,7 @@ TEST(it_can_be_switched_off)
     }
 }
 
-// A race says nothing about the winner of a later final.
+// A race of builds applies only to the winner of its own final, not to the winner of a later final.
 TEST(an_older_race_is_not_shown)
 {
     char *folder = write_job("older", "\"good\"", NULL, TWO);
@@ -152,7 +152,7 @@ TEST(a_winner_that_fails_in_the_race_of_builds_is_out)
     assert_contains(r.out, "X=1,MODE=good", "the same within 1%");
 }
 
-// Two kernels, one for each problem: both are built, and each problem has its own kernel's times.
+// Each of two problems has its own kernel. Both kernels are built, and each problem has the times of its own kernel.
 TEST(every_kernel_of_a_set_is_raced)
 {
     char *folder = e2e_folder("set");
@@ -235,8 +235,8 @@ TEST(the_build_is_what_the_header_tells_its_users_to_make)
     }
 }
 
-// nvcc compiles the likely winner during the rounds, which wait for it here. Its binary is used, so it compiles only
-// once.
+// nvcc compiles the likely winner during the rounds, and in this test the rounds wait for nvcc. Its binary is used, so
+// it compiles only once.
 TEST(nvcc_compiles_while_rounds_go_on)
 {
     if (no_nvcc()) skip();
@@ -254,7 +254,7 @@ TEST(nvcc_compiles_while_rounds_go_on)
     assert_string_equal(strstr(r.out, "begun"), "begun\n");
 }
 
-// Stand-ins for nvcc. Most answer --version; each misbehaves in its own way.
+// Stand-ins for nvcc. Most of them answer --version. Each misbehaves in its own way.
 #define VERSION "case $1 in --version) echo 'Cuda compilation tools, release 9.9, V9.9.1'; exit 0;; esac\n"
 static const struct {
     const char *script, *reason; // NULL: there is no nvcc on the PATH or in $CUDA_HOME

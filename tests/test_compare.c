@@ -1,5 +1,5 @@
-// compare and status: their output about a job follows from its store, in all three formats, and without a final they
-// say how to get one.
+// The output of `compare` and `status` about a job follows from its store, in all three formats. Without a final, the
+// output says how to get one.
 #include "tests/shared_job.h"
 #include "tests/stored_text.h"
 #include "tests/testing.h"

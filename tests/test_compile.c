@@ -243,7 +243,8 @@ TEST(a_template_for_hopper_alone_says_so)
     assert_contains(r.out, "gemm_wgmma.cu needs sm_90a");
 }
 
-// Compiles three configurations of each template's first job, one of every other job, and one per job for Ampere.
+// Compiles three configurations of each template's first job, one configuration of each remaining job, and for Ampere
+// one configuration of each job.
 TEST(the_shipped_templates_compile_for_hopper_and_ampere)
 {
     char *folder = e2e_folder("templates");

@@ -1,5 +1,5 @@
-// A job's current kernel: invalid ones are refused, a run measures it first, and it is a baseline of the final whether
-// or not the search finds it. Also baselines that are programs.
+// A job's current kernel. Invalid ones are refused, and a valid one is measured first in a run. It is a baseline of the
+// final whether or not the search finds it. Also baselines that are programs.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 

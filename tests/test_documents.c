@@ -1,5 +1,5 @@
-// The documents match the program: links have targets, commands and options exist, the queries of docs/store.md run on
-// a store, and no status, column, counter, finding or member of a JSON document is left out.
+// The documents match the program. Links have targets, commands and options exist, and the queries of docs/store.md run
+// on a store. No status, column, counter, finding or member of a JSON document is left out.
 //
 // Code in a document means fenced blocks, blocks that are indented by four columns, and spans between backticks.
 #include <ctype.h>
@@ -137,7 +137,7 @@ static bool has_option(const struct command *command, const char *name, char let
     return name ? !strcmp(name, "help") || !strcmp(name, "version") : letter == 'h';
 }
 
-// The commands of experiments are those of their time.
+// Experiments show the commands and options that existed when they were made.
 static void check_option(const struct command *command, const char *word)
 {
     char *name = test_text("%.*s", (int)strspn(word + 2, "abcdefghijklmnopqrstuvwxyz-"), word + 2);
@@ -169,7 +169,7 @@ static char *first_word(const char *text)
 
 static const char *read_text; // of the current document
 
-// A document that shows how a command is added may call it.
+// A document that shows how to add a command may call this command.
 static bool adds_command(const char *name)
 {
     bool adds = strstr(read_text, test_text("tuner/cli/cmd_%s.c\n", name));

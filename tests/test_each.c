@@ -83,8 +83,8 @@ TEST(a_problem_that_nothing_can_do_has_no_kernel_set)
     assert_int_equal(kernel_set_find(&all, 0.1, &set), -1);
 }
 
-// Tiles of 64 and 128 on a device that holds 100 blocks: 120 of the larger tiles need two waves. The nearest problem,
-// which has 90 tiles, does not show this.
+// Tiles of 64 and 128 on a device that holds 100 blocks: a problem with 120 of the larger tiles needs two waves. The
+// nearest problem has 90 tiles and does not show this.
 TEST(what_is_held_back_gets_the_kernel_with_the_least_expected_time)
 {
     const double times[] = {1.1, 2.2, 4.0, 1.0, 2.0, 2.7}, relative_times[] = {1.1, 2.2, 2.7, 1, 2, 4};
@@ -270,7 +270,7 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
     assert_contains(r.out, "\n2\n");
 }
 
-// Both kernels are loaded, and a launch uses the one for its sizes. (Nothing is verified in a replayed run.)
+// Both kernels are loaded, and a launch uses the kernel for its sizes. (Nothing is verified in a replayed run.)
 TEST(embedded_kernels_are_launched_by_size)
 {
     static const char program[] =
@@ -333,7 +333,7 @@ TEST(the_runtime_chooses_as_the_header_does)
     assert_true(atoi(r.out) > 60);
 }
 
-// A configuration without a stage for a problem cannot run it, and the selector takes this into account.
+// A configuration that has no stage for a problem cannot run this problem. The selector takes this into account.
 TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
 {
     char *folder = e2e_folder("cannot");
@@ -356,8 +356,8 @@ TEST(a_kernel_is_not_selected_for_what_it_cannot_do)
     assert_contains(r.out, "pruned");
 }
 
-// One kernel is within the regret on all problems, and each of the others is the fastest on one problem. All are in the
-// final.
+// One kernel is within the regret on all problems, and each of the other kernels is the fastest on one problem. All
+// kernels are in the final.
 TEST(every_finalist_takes_part_however_many_there_are)
 {
     enum { PROBLEMS = 60 };

@@ -1,5 +1,5 @@
-// Element types (kernels/element.c): every f16, bf16 and FP8 number survives a round trip, and a number between two of
-// them is rounded to the nearer one, or to the even one if both are equally near.
+// Element types (kernels/element.c): every f16, bf16 and FP8 number survives a round trip. A number between two such
+// numbers is rounded to the nearer of the two, or to the even one if both are equally near.
 #include "kernels/element.h"
 #include "tests/testing.h"
 

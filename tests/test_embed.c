@@ -205,7 +205,7 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
     make_cubin(1);
 }
 
-// A stage that is not timed, and a kernel with an address in a struct.
+// The stages of a job: a stage that is not timed, and a kernel with an address in a struct.
 static const char prepared_text[] =
     "stages = (\n"
     "  { name = \"pack\"; entry = \"mini<float, BLOCK_M>\"; timed = false; launch = { grid = [ \"M\" ]; block = [ 32 "
@@ -301,7 +301,7 @@ TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
     keep_binary("{\"second\":\"second\"}");
     assert_contains(finished_says(&job, 2, "header JOB --store STORE -o HEADER --embed").err,
                     "no symbol for the entry 'mini<float, BLOCK_M>'");
-    // A foreign file where the binary should be.
+    // The place of the binary is taken by a file that sweetspot did not write.
     keep_binary(symbols_text);
     finished_write(test_text("%s/include/mini_best_binary.c", job.folder), "int precious;\n");
     assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,
@@ -345,7 +345,7 @@ TEST_WITH(what_cannot_be_done_at_once_is_refused, setup, teardown)
     assert_int_equal(access(alone, F_OK), -1);
 }
 
-// Whether a device with this name gets the binary of the device `expected`, or none if that is "".
+// Whether a device with this name gets the binary of the device `expected`, or no binary if `expected` is "".
 #define TAKEN                                                                                                     \
     "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"                \
     "static int taken(const char *name, int major, int count, const char *expected)\n{\n"                         \
@@ -354,7 +354,7 @@ TEST_WITH(what_cannot_be_done_at_once_is_refused, setup, teardown)
     "    if (!*expected) return status == MINI_GEMM_NO_BINARY && !*mini_gemm_loaded(&k);\n"                       \
     "    return !status && !strcmp(mini_gemm_loaded(&k), expected);\n}\n"
 
-// Two devices in one header: each keeps its binary, and a program uses the one for its device.
+// A header for two devices keeps the binary of each, and a program uses the binary for its device.
 TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
 {
     static const char program[] =
@@ -391,9 +391,9 @@ TEST_WITH(binaries_of_two_devices_live_in_one_header, setup, teardown)
     free(text);
 }
 
-// Two stores of one architecture, an H100's and an H200's, give one header. A macro tells the compiler which of them to
-// use. A program loads the binary for its device's name, or the nearest one on another Hopper, and can ask which one it
-// loaded.
+// Two stores of one architecture, an H100's and an H200's, give one header. A macro tells the compiler which store's
+// section to use. A program loads the binary that is meant for its device's name, or the nearest binary on another
+// Hopper. It can ask which binary was loaded.
 TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
 {
     static const char program[] = TAKEN
@@ -439,7 +439,7 @@ TEST_WITH(an_h100_and_an_h200_share_a_header, setup, teardown)
     assert_int_equal(finished_program(&job, compilers[0], source, "", ""), 65);
 }
 
-// A whole run with the scripted worker: only the binary that it reports as the one that ran is kept.
+// In a whole run with the scripted worker, a binary is kept only if the worker reports that it ran.
 TEST(the_final_keeps_the_bytes_that_ran)
 {
     char *folder = e2e_folder("embed");

@@ -1,5 +1,5 @@
 // Whole jobs, tuned by the real driver and the real GPU worker on a fake device, whose memory is host memory
-// (emulated_gpu.c); only the compiler is a script. Correct kernels pass and win. Each wrong kernel, although twice as
+// (emulated_gpu.c). Only the compiler is a script. Correct kernels pass and win. Each wrong kernel, although twice as
 // fast, is caught by the check designed for its fault.
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
@@ -145,7 +145,8 @@ TEST(whole_jobs_are_tuned_and_wrong_kernels_are_found_without_a_gpu)
 }
 
 // A stage that is not timed, one that clears the output, and the kernel. A kernel that destroys the first stage's
-// results and one whose output is not cleared must be found wrong. The measured time must be the kernel's 1 ms.
+// results must be found wrong, and so must a kernel whose output is not cleared. The measured time must be the kernel's
+// 1 ms.
 TEST(a_stage_that_is_not_timed_runs_before_every_launch_and_one_clears_the_output)
 {
     static const struct family staged = {

@@ -23,7 +23,7 @@ TEST(products_by_mma_are_right_in_emulation)
         // A stage is read before it has arrived. A stage is refilled while it is read.
         {"s/wait_for_copies<STAGES - 2>/wait_for_copies<STAGES - 1>/", MMA, "off at"},
         {"s/here == 0 ? STAGES - 1 : here - 1/here/", MMA, "off at"},
-        // The tile after the incomplete one is left out. Zeros are missing after the incomplete one.
+        // The tile after the incomplete tile is left out. Zeros are missing after the incomplete tile.
         {"s/: step - 1;/: step;/", MMA, "off at"},
         {"s/min(CHUNK, cols - col)/CHUNK/", MMA, "off at"},
         // Lines that are read word by word are swizzled like others.

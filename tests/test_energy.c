@@ -1,6 +1,6 @@
 // The energy of executions, tested without a GPU: the window on a counter that changes in steps, the decision by
-// energy, the share of a command's time that measuring energy takes, and whole runs with a scripted worker and on a
-// fake device, whose memory is host memory.
+// energy, and the share of a command's time that measuring energy takes. Also whole runs, with a scripted worker and on
+// a fake device, whose memory is host memory.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 

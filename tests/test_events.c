@@ -1,5 +1,5 @@
 // `sweetspot tune --format json` prints events as JSON lines, and nothing else, on standard output.
-// tests/golden/tune_json.txt contains every member of a run's events; this file tests the other cases.
+// tests/golden/tune_json.txt contains every member of a run's events, and this file tests other cases.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 

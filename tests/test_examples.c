@@ -1,6 +1,7 @@
-// The examples are built by their own instructions, with the compilers' strictest warnings, and run as far as they get
-// without a GPU. Headers come from replayed runs; the binaries in them are compiled here. One program with binaries for
-// two devices runs on simulated devices (tests/launch/fake_gpus.c). test_gpu_header checks the results on a GPU.
+// The examples are built by their own instructions, with the compilers' strictest warnings, and run as far as is
+// possible without a GPU. Headers come from replayed runs; the binaries in them are compiled here. One program with
+// binaries for two devices runs on simulated devices (tests/launch/fake_gpus.c). test_gpu_header checks the results on
+// a GPU.
 #include "tests/examples.h"
 #include "tests/testing.h"
 

@@ -1,5 +1,5 @@
-// A job's fallback, the configuration for devices without results: invalid ones are refused, a run measures it first
-// and in full, and the header includes it.
+// A job's fallback is the configuration for devices without results. Invalid ones are refused. A run measures the
+// fallback first and in full, and the header includes it.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 
@@ -69,7 +69,8 @@ TEST(it_is_proposed_first_whatever_the_strategy)
     }
 }
 
-// It is not a candidate for the final, but needs a complete result, so it is never stopped early for being slow.
+// The fallback is not a candidate for the final. Since it needs a complete result, it is never stopped early for being
+// slow.
 TEST(it_is_measured_in_full_however_slow)
 {
     char *folder = write_job("", "strategy = \"exhaustive\";");
@@ -166,7 +167,7 @@ TEST(one_that_is_not_right_is_left_out_and_that_is_said)
     }
 }
 
-// The fallback has its own section with one kernel, next to the device's sections with several.
+// The fallback has its own section with one kernel. The device's sections have several kernels.
 TEST(a_header_of_several_kernels_has_it_too)
 {
     static const char chooses[] = "#include \"some_best.h\"\n"

@@ -1,6 +1,6 @@
 // Faults from outside a run, with scripted workers (fake_worker.c, $FAKE_FAULT): workers are killed or stopped, pipes
 // close, the driver is suspended, the store is deleted, a lock is removed, the size of files is limited. No candidate
-// fails because of them, no result is lost, and the driver reports what happened.
+// fails because of such faults, no result is lost, and the driver reports what happened.
 #include "tests/opened_store.h"
 #include "tests/scripted.h"
 
@@ -62,7 +62,7 @@ TEST(every_fault_from_outside_costs_no_candidate)
     }
 }
 
-// The device fails while the second worker is set up, so a third one is set up.
+// The device fails while the second worker is set up, so a third worker is set up.
 TEST(a_set_up_that_crashes_is_tried_again)
 {
     char *folder = job_folder("set_up");
@@ -89,7 +89,8 @@ TEST(what_a_killed_worker_leaves_behind_ends_with_it)
     }
 }
 
-// The worker writes to stderr as fast as it can. It times out like a silent one, and the log does not fill the disk.
+// The worker writes to stderr as fast as it can. This worker times out like a silent worker, and the log does not fill
+// the disk.
 TEST(a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log)
 {
     char *folder = job_folder("flood");

@@ -96,7 +96,7 @@ static struct contender contender(const double *rounds, double share)
 
 TEST(rounds_without_a_time_are_no_pairs)
 {
-    // The lighter kernel has no times from the slow rounds. By medians it would be ahead; in paired rounds it is 1.5%
+    // The lighter kernel has no times from the slow rounds. Its median is lower, but in paired rounds it is 1.5%
     // slower.
     double rounds[2][ROUNDS] = {0};
     struct contender entries[2] = {contender(rounds[0], 0.5), contender(rounds[1], 0.25)};
@@ -110,7 +110,7 @@ TEST(rounds_without_a_time_are_no_pairs)
     assert_true(fabs(r.value - 1 / 1.015) < 1e-12 && fabs(r.low - r.value) < 1e-12 && fabs(r.high - r.value) < 1e-12);
     final_decide(entries, 2, 1, &v);
     assert_true(fabs(entries[1].median - 0.97 * 1.015) < 1e-12 && fabs(entries[0].median - 1) < 1e-12);
-    // No rounds in common: no ratio, no tie.
+    // Without common rounds there is neither a ratio nor a tie.
     for (size_t k = 0; k < ROUNDS; k++) rounds[k % 2][k] = NAN;
     rounds[1][0] = 1;
     assert_int_equal(final_ratio(&entries[0], &entries[1], &r), 0);
@@ -125,8 +125,8 @@ TEST(rounds_without_a_time_are_no_pairs)
     assert_true(isnan(entries[0].median));
 }
 
-// The bootstrap's distribution of the median of 19 different ratios is known: the median drawn is at most the 5th ratio
-// with a probability of 1.3% and at most the 6th with 4.6%; the upper end is symmetric.
+// The bootstrap's distribution of the median of 19 different ratios is known. The probability that a drawn median is at
+// most the 5th ratio is 1.3%, and for the 6th ratio it is 4.6%. The upper end is symmetric.
 TEST(the_interval_of_a_ratio_holds_with_95_percent)
 {
     enum { N = 19 };
@@ -142,7 +142,7 @@ TEST(the_interval_of_a_ratio_holds_with_95_percent)
     assert_true(fabs(r.value - 10) < 1e-9 && fabs(r.low - 6) < 1e-9 && fabs(r.high - 14) < 1e-9);
 }
 
-// A light kernel that takes 1.03 times the fastest one's time, with an interval in which it may be slower, as fast, or
+// A light kernel takes 1.03 times the fastest kernel's time. According to its interval, it may be slower, as fast, or
 // faster.
 TEST(within_a_wide_interval_the_fastest_wins_undecided)
 {
@@ -184,8 +184,8 @@ TEST(a_share_is_that_of_what_runs_out_first)
     assert_true(final_share(0, 32, 0, 65536, 233472) == 0);
 }
 
-// The scripted times are symmetric around X = 7. A tie is decided by the shared memory that the job gives the kernels,
-// then by the number of threads, then by the code's size, which grows with X.
+// The scripted times are symmetric around X = 7. The shared memory that the job gives the kernels decides a tie. If it
+// is equal, the number of threads decides, and then the code's size, which grows with X.
 TEST(the_driver_gives_a_tie_to_the_lighter_kernel)
 {
     static const struct {
@@ -393,9 +393,9 @@ TEST(the_most_candidates_that_a_job_may_name_have_room)
     assert_contains(r.out, "winner: trial ", "final 0.0: 10 rounds, 200 candidates, pid ", ", 100 places");
 }
 
-// The best three candidates and three spares take part, and so do all that are as fast as the best, up to the job's
-// limit. X=5 is 4% slower than X=7. A job whose times vary can raise `race`, and thereby admit more candidates to the
-// final.
+// The best three candidates and three spares take part, and so do all candidates that are as fast as the best, up to
+// the job's limit. X=5 is 4% slower than X=7. A job whose times vary can raise `race`, and thereby admit more
+// candidates to the final.
 TEST(candidates_that_could_still_be_the_fastest_take_part)
 {
     static const struct {
@@ -422,7 +422,8 @@ TEST(candidates_that_could_still_be_the_fastest_take_part)
     }
 }
 
-// X=7 was the fastest, but the job no longer allows it. The remaining six, which are equally fast, take part.
+// X=7 was the fastest, but the job no longer allows it. The remaining six configurations are equally fast, and all of
+// them take part.
 TEST(what_the_job_no_longer_allows_takes_no_place)
 {
     static const char parameters[] = "{ name = \"X\"; values = [7, 9]; }, { name = \"Y\"; range = [1, 6]; }";

@@ -1,8 +1,8 @@
-// Runs the interim looks (final_rounds.c) and the decision (final_decide.c) on many simulated finals: how often
-// identical kernels tie, how often a difference of 2% is found, and that no load on the device makes a slower kernel
-// win with certainty. The noise is either synthetic or recorded in finals on an H200 (tests/spaces). The times behave
-// like real ones: a heavy tail, jitter that lasts for several rounds, a drifting clock, small differences between
-// processes. tests/measure/final_statistics.sh measures the same figures on a GPU.
+// Runs the interim looks (final_rounds.c) and the decision (final_decide.c) on many simulated finals. Counts how often
+// identical kernels tie and how often a difference of 2% is found. No load on the device may make a slower kernel the
+// certain winner. The noise is either synthetic or recorded in finals on an H200 (tests/spaces). The times behave like
+// real ones: a heavy tail, jitter that lasts for several rounds, a drifting clock, small differences between processes.
+// tests/measure/final_statistics.sh measures the same figures on a GPU.
 #include "tests/e2e.h"
 #include "tests/recorded_noise.h"
 
@@ -38,7 +38,7 @@ struct simulated {
     struct final_verdict v;
     // The noise.
     double offset[ENTRIES][PROCESSES], lasting[ENTRIES], clock, fall;
-    size_t series[ENTRIES], from; // for the current block of recorded noise: each entry's series, and the first round
+    size_t series[ENTRIES], from; // in the current block of recorded noise: each entry's series, and the first round
 };
 
 // Another process on the device. Launches that overlap with it take 30% to 100% longer; some kernels overlap more
@@ -202,7 +202,7 @@ TEST(both_hold_with_the_noise_of_real_finals)
     }
 }
 
-// A kernel that uses fewer resources but is 0.5% slower does not beat the fastest one.
+// A kernel that uses fewer resources but is 0.5% slower does not beat the fastest kernel.
 TEST(a_lighter_kernel_does_not_win_by_its_resources_alone)
 {
     int wins = 0;
@@ -218,7 +218,7 @@ TEST(a_lighter_kernel_does_not_win_by_its_resources_alone)
     assert_true(wins <= 5);
 }
 
-// Compares only the first two processes: if they agree, there is no third.
+// Compares only the first two processes. If these agree, there is no third process.
 static bool processes_differ(const struct simulated *s)
 {
     return s->slow[0] != s->slow[1];
@@ -258,7 +258,7 @@ TEST(a_slow_kernel_of_two_times_does_not_keep_others_from_winning)
     assert_true(won >= 95);
 }
 
-// How many rounds the interim looks save. Losers leave, and the final ends when the order is known.
+// Counts the rounds that the interim looks save: losers leave, and the final ends when the order is known.
 TEST(most_finals_end_before_all_rounds_are_taken)
 {
     int early = 0;
@@ -274,8 +274,8 @@ TEST(most_finals_end_before_all_rounds_are_taken)
     assert_true(early >= 80 && entries / FINALS < 0.75 * ROUNDS * ENTRIES);
 }
 
-// With or without load, the winner is as fast as any other kernel, or the verdict says that another may be faster or
-// that something else used the device.
+// With or without load, the winner is as fast as any other kernel. Otherwise the verdict says that another kernel may
+// be faster or that another program used the device.
 TEST(under_load_the_winner_is_the_fastest_or_the_verdict_says_so)
 {
     const struct {

@@ -1,5 +1,5 @@
-// The time limit of a whole command: the time reserved for the end of a run (tuner/final/final_clock.c), and whole runs
-// on a scripted worker.
+// The time limit of a whole command. Tests the time reserved for the end of a run (tuner/final/final_clock.c), and
+// whole runs on a scripted worker.
 #include "tests/sanitized.h"
 #include "tests/scripted.h"
 #include "tests/testing.h"
@@ -93,7 +93,7 @@ static const struct timed_run {
     const char *before;      // shell variables
     const char *says;        // strings separated by "|"
     int winners, status;     // how many winners there are, and the exit status
-    double most;             // s that it may take; 0: `seconds` plus `allowed`
+    double most;             // s that the run may take; 0: `seconds` plus `allowed`
     struct scripted_job job; // NULL parameters: a large job
     const char *prepare;     // a command that changes the job; NULL: none
     const char *arguments;   // NULL: "job.cfg --store job.db -q"
@@ -107,7 +107,8 @@ static const struct timed_run {
     // An exhausted space ends a run long before its time.
     {"a_small_space_does_not_wait", 60, "FAKE_FINAL='0.1 0.01'", "", .winners = 1, .most = 10,
      .job = {.parameters = "{ name = \"X\"; values = [1, 7]; }", .more = RANDOM}},
-    // The winner is rejected after the time limit. The next one wins by the same rounds, without its own check.
+    // The winner is rejected after the time limit. The next kernel wins by the same rounds, without being checked
+    // itself.
     {"a_winner_that_is_refused_late_is_replaced_at_once", 4,
      FAKE_SANITIZER "FAKE_SANITIZER_DELAY=2.5 FAKE_LOG=log FAKE_LOG_FINALS=1 FAKE_FINAL='0 0.02'",
      "is out of the final: out_of_bounds: compute-sanitizer's memcheck|is not run under compute-sanitizer: no time is "
@@ -176,8 +177,8 @@ TEST(the_whole_command_takes_its_time)
     }
 }
 
-// Tunes, runs `action` as soon as this line about a final is in the log, and then runs `after`. The exit status is that
-// of the search.
+// Tunes a job, runs `action` as soon as this line about a final is in the log, and then runs `after`. The exit status
+// is the search's.
 static struct e2e_result disturbed(const char *folder, const char *line, const char *action, const char *after)
 {
     return e2e_in(folder,

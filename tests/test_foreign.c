@@ -7,7 +7,7 @@
 
 #define FOREIGN "examples/foreign"
 
-// The first missing source that a job file names, malloc'ed; NULL if none is missing.
+// Returns the first missing source that a job file names (malloc'ed), or NULL if all sources exist.
 static char *missing_source(const char *text)
 {
     for (const char *at = text; (at = strstr(at, "sources/")); at++) {
@@ -90,7 +90,7 @@ TEST(every_job_is_described_and_has_its_author_s_configuration)
     globfree(&jobs);
 }
 
-// A repository with two commits, and a README.md whose table names the first one.
+// A repository with two commits, and a README.md whose table names the first commit.
 static const char make_repository[] =
     "cd %s && mkdir -p clones/one/src home && cp $OLDPWD/" FOREIGN "/fetch.sh home && cd clones/one && git init -q && "
     "G='git -c user.name=a -c user.email=a@b.c commit -qm x' && printf 'old' >src/a-b.cu && echo h >src/c.h && "
@@ -125,8 +125,8 @@ TEST(sources_are_copied_unchanged_from_the_commit_of_the_table)
     }
 }
 
-// A program that answers as sweetspot does after tuning: job a has become faster, b failed, and c has no winner and a
-// wrong current kernel.
+// A program that answers as sweetspot does after tuning: job a has become faster, job b failed, and job c has no winner
+// and a wrong current kernel.
 static const char program[] =
     "#!/bin/sh\n"
     "job=$(basename $2 .cfg)\n"

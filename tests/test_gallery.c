@@ -1,5 +1,5 @@
-// docs/gallery.md is complete and up to date: it describes every template, every job and every parameter of a job, and
-// a parameter that a section names occurs in its templates or jobs.
+// docs/gallery.md is complete and up to date. It describes every template, every job and every parameter of a job.
+// Every parameter that a section names occurs in the templates or jobs of this section.
 #include <ctype.h>
 #include <fnmatch.h>
 #include <ftw.h>
@@ -149,7 +149,8 @@ TEST(every_parameter_of_a_job_is_described)
     assert_true(seen > 200);
 }
 
-// The text of the files that a section names, and of the jobs and included files that name one of them; malloc'ed.
+// Returns the text of the files that a section names, and of the jobs and included files that name such a file
+// (malloc'ed).
 static char *sources_of(const struct spans *section)
 {
     struct text all = {0};

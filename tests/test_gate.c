@@ -111,7 +111,8 @@ TEST(the_store_keeps_verdicts_and_the_next_gate_says_what_changed)
     assert_contains(r.out, "\"gates\":[{", "\"driver\":\"9.9.9\"", "\"base\":\"old\"");
 }
 
-// Takes both versions' times in one process from blocks of a recording. The new version's are multiplied by `factor`.
+// Takes both versions' times in one process from blocks of a recording. The new version's times are multiplied by
+// `factor`.
 static size_t take_rounds(const struct recorded_noise *n, double factor, unsigned char process, size_t count,
                           double *old, double *new, unsigned char *processes, uint64_t *seed)
 {

@@ -76,7 +76,7 @@ static const struct {
     {"compare_json", "compare job.cfg --store job.db --format json", 0, NULL, NULL},
     {"compare_csv", "compare job.cfg --store job.db --format csv", 0, NULL, NULL},
     {"report_json", "report job.cfg --store job.db --format json", 0, report_blots, NULL},
-    // Every output that shows unverified results.
+    // Every output that shows unverified results says that they are not verified.
     {"unverified",
      "check unverified.cfg && $BIN/sweetspot tune unverified.cfg --device replay:space.json --store unverified.db 2>&1 "
      "| grep VERIFIED; for command in status 'compare --fail-below 1' 'report -f json' 'header -o -'; do "

@@ -219,7 +219,7 @@ TEST(fitting_climbs_the_posterior_and_starts_where_the_last_one_ended)
     memcpy(theta, gp_theta(g), sizeof theta);
     solve(&d, theta, &s);
     assert_true(s.posterior > middle - 0.01);
-    // At the maximum the gradient is small compared with the initial one.
+    // At the maximum, the gradient is small compared with the gradient at the start.
     double first = 0, last = 0;
     const double *gradient = gp_gradient(g, d.targets, POINTS);
     for (int i = 0; i < THETA; i++) last += gradient[i] * gradient[i];

@@ -253,7 +253,7 @@ GPU_TEST(killed_and_resumed_on_the_gpu_nothing_is_lost)
     store_close(store);
 }
 
-// One node gets the sources. The cubins that it compiles go to the other node, which does not compile.
+// One of two nodes gets the sources. The cubins that it compiles go to the other node, which does not compile.
 GPU_TEST(nodes_that_share_no_files_do_a_whole_search)
 {
     char *folder = e2e_folder("private");
@@ -300,8 +300,8 @@ static double counter(struct store *store, const char *key, char config[1024])
 }
 
 // Compares one configuration: a job with single values is tuned with our counters, and then again with the GPU worker
-// under ncu, which writes its output after the worker has ended. ncu runs in its own session and without the mark of
-// the run's processes, so that the run does not end it earlier.
+// under ncu. ncu writes its output after the worker has ended. It runs in its own session and without the mark of the
+// run's processes, so that the run does not end it earlier.
 static int compare_gemm(int tile_col, int block_k)
 {
     char *folder = e2e_folder("ncu"), config[1024];

@@ -1,7 +1,7 @@
 // A job's current kernel on a GPU: a configuration, another kernel from another file, and kernels that do not pass.
 #include "tests/gpu.h"
 
-// y is twice x. `body` is the loop of the current kernel, which is in a separate file.
+// y is twice x. The current kernel is in a separate file, and `body` is its loop.
 static char *write_job(const char *current, const char *body)
 {
     char *folder = e2e_folder("gpu_current");

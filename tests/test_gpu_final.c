@@ -1,6 +1,6 @@
-// The final on a GPU: rounds in parts, between which the worker keeps its modules and graphs; which candidates leave,
-// which of a library's algorithms take part, and how much time a whole command takes. tests/measure/final_statistics.sh
-// measures the statistics.
+// The final on a GPU. Rounds come in parts, between which the worker keeps its modules and graphs. Tests which
+// candidates leave, which algorithms of a library take part, and how much time a whole command takes.
+// tests/measure/final_statistics.sh measures the statistics.
 #include "tests/gpu.h"
 #include "tests/testing.h"
 
@@ -45,15 +45,16 @@ static char *tune(const char *folder)
     return r.out;
 }
 
-// A kernel that is 10% slower leaves after the second process's first part at the latest.
+// A kernel that is 10% slower leaves the final after the first part of the second process at the latest.
 GPU_TEST(a_slower_kernel_leaves_the_final)
 {
     char *out = tune(write_job("gpu_leaves", "{ name = \"LENGTH\"; values = [4000, 4400, 8000]; }", 1000000, ""));
     assert_contains(out, "leaves the final after ", ", fastest\n  LENGTH=4000");
 }
 
-// The kernels take a few microseconds and are timed in graphs. Their order is undecided or a tie, so more rounds follow
-// in the same process. None is "slow", although a single launch takes several times as long as one in a graph.
+// The kernels take a few microseconds and are timed in graphs. They are tied or their order is undecided, so more
+// rounds follow in the same process. No kernel is "slow", although a single launch takes several times as long as a
+// launch in a graph.
 GPU_TEST(short_kernels_that_are_the_same_tie)
 {
     char *out =
@@ -63,8 +64,8 @@ GPU_TEST(short_kernels_that_are_the_same_tie)
     assert_contains(out, ", tied with ", " rounds in process 2");
 }
 
-// A race decides the places, and the final's processes use the same algorithms. So the first algorithm is hardly slower
-// than the third, and no two of them are the same.
+// A race decides the places of the algorithms, and the final's processes use the same algorithms. Therefore the first
+// algorithm is hardly slower than the third, and all three differ.
 GPU_TEST(the_three_fastest_algorithms_of_cublaslt_are_compared)
 {
     static const char *const sizes[] = {"M = 512; N = 512; K = 512", "M = 1024; N = 2048; K = 4096"};

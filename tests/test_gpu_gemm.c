@@ -4,7 +4,7 @@
 // SWEETSPOT_GPU_REQUIRED set (make test-gpu) they fail instead.
 #include "tests/gpu_products.h"
 
-// Few candidates and launches, because each one has to read 12 GiB to check that nothing was written between the rows.
+// Few candidates and launches, because the check that nothing was written between the rows reads 12 GiB each time.
 #define FEW_SHIFTED                                                                                \
     "s/M = 5/M = 3/; s/values = .1, 2, 4./values = [4]/; s/values = .0, 1.; .$/values = [1]; }/; " \
     "s/^search/measure = { warmup = 0; min_samples = 3; max_samples = 3; }; search/"

@@ -1,7 +1,7 @@
-// Tests that need a GPU: small jobs are tuned, their winners' binaries are embedded, and programs in C, C++ and CUDA
-// launch them through the driver API and the runtime API. The programs (tests/launch/gpu_*.c) compare the results with
-// the CPU's and check that wrong sizes and misaligned addresses are refused. The examples are built and run with their
-// own commands.
+// Tests that need a GPU. Small jobs are tuned and their winners' binaries are embedded. Programs in C, C++ and CUDA
+// launch these binaries through the driver API and the runtime API. The programs (tests/launch/gpu_*.c) compare the
+// results with the CPU's and check that wrong sizes and misaligned addresses are refused. The examples are built and
+// run with their own commands.
 #include "tests/examples.h"
 #include "tests/gpu.h"
 

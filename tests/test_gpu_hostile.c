@@ -1,16 +1,17 @@
 // The families of hostile kernels under tests/hostile/. Each is a job FAMILY.cfg with one parameter, CASE, and a table
 // FAMILY.txt with the expected verdict for every case. Every family is tuned in several ways: with small problems,
-// whose launches are timed in graphs, and with large ones, whose launches are timed singly; with a cold and a warm
-// cache. No wrong kernel may be accepted, no correct one may be refused, and none may win with an unfair time. A kernel
-// that did not run does not count as refused.
+// whose launches are timed in graphs, and with large problems, whose launches are timed singly. Both are tuned with a
+// cold and a warm cache. No wrong kernel may be accepted, no correct kernel may be refused, and no kernel may win with
+// an unfair time. A kernel that did not run does not count as refused.
 //
 // The verdicts `honest` and `steady` are about time: a kernel that uses data left by an earlier launch may be accepted
-// as long as it gains nothing, that is, it takes at least `enough` times the time of the case `plain`. About one in a
-// thousand measurements of a few microseconds is off, so a gain counts only if it recurs in one of two repetitions.
+// as long as it gains nothing. It gains nothing if it takes at least `enough` times the time of the case `plain`. About
+// one in a thousand of the measurements of a few microseconds is off, so a gain counts only if it recurs in one of two
+// repetitions.
 //
-// The soak is short in a trial that is not the best, so a wrong kernel may pass it by luck. It counts as accepted if it
-// passes again in one of two more trials, or in a final. The verdict `final` is for kernels that such trials often
-// miss; the final must find them.
+// A trial that is not the best has a short soak, so a wrong kernel may pass it by luck. The kernel counts as accepted
+// if it passes again in one of two more trials, or in a final. The verdict `final` marks kernels that such trials often
+// miss but that the final must find.
 //
 // To run one family by hand: sweetspot tune tests/hostile/FAMILY.cfg --no-counters. SWEETSPOT_HOSTILE_WAYS=all runs
 // every family in all ways. SWEETSPOT_HOSTILE_CASES="FAMILY/CASE:WAY ..." runs only these cases and `plain`, with a
@@ -51,7 +52,7 @@ static int class_count;
 
 // Ways to run a family.
 enum { SMALL_COLD = 1, LARGE_COLD = 2, SMALL_WARM = 4, LARGE_WARM = 8, SINGLE_COLD = 16, ALL_WAYS = 31, FINAL = 32 };
-enum { FINALS = 64 }; // not a way, but means that all ways have a final with all candidates
+enum { FINALS = 64 }; // not a way: stands for a final with all candidates in every way
 static const struct {
     int bit;
     const char *name;
@@ -196,7 +197,7 @@ static bool is_chosen(const char *chosen, size_t family, const char *name, size_
            (ways[way].bit == SMALL_COLD && is_listed(chosen, test_text("%s/%s", families[family].name, name)));
 }
 
-// Keeps the chosen cases and `plain`; returns how many there are, or 0 if none is chosen.
+// Keeps the chosen cases and `plain`. Returns the number of cases kept, or 0 if no case is chosen.
 static int choose(const char *chosen, size_t family, size_t way, struct hostile_case *cases, int count)
 {
     int kept = 0, named = 0;
@@ -277,7 +278,8 @@ static bool ran(enum trial_status status)
            status != STATUS_LAUNCH_ERROR;
 }
 
-// Tunes these cases, with a final if `final`. Returns the store, and in `bad` whether something is broken.
+// Tunes these cases, with a final if `final` is true. Returns the store. *bad: whether the job file or a worker is
+// broken.
 static int runs;
 static struct store *tune_cases(const char *folder, size_t family, size_t way, const struct hostile_case *cases,
                                 int count, bool final, bool *bad)
@@ -309,8 +311,8 @@ static bool is_gain(size_t family, const struct trial *t, double plain)
     return accepted(t->status) && !(time_of(t) >= limit * plain);
 }
 
-// Tunes only a case and `plain`, or with `final`, only the case, so that nothing faster keeps it from its checks in the
-// final. Returns the case's result in `t`, and whether there is one.
+// Tunes only a case and `plain`. With `final`, tunes only the case, so that nothing faster keeps the case from its
+// checks in the final. Returns whether the case has a result, and stores this result in `t`.
 static bool alone(const char *folder, size_t family, size_t way, const struct hostile_case *c, bool final,
                   struct trial *t, double *plain)
 {
@@ -339,8 +341,8 @@ static bool gains_again(const char *folder, size_t family, size_t way, const str
     return again;
 }
 
-// Whether a wrong case that passed its trial passes again: in one of two more trials (unless its verdict is `final`) or
-// in a final.
+// Whether a wrong case that passed its trial passes again in a final or, except if its verdict is `final`, in one of
+// two more trials.
 static bool passes_again(const char *folder, size_t family, size_t way, const struct hostile_case *c)
 {
     struct trial t;
@@ -389,7 +391,7 @@ static void judge_case(const char *folder, size_t family, size_t way, const stru
     add_name(row->through_names, family, c->name, way, words);
 }
 
-// The winner must be a correct kernel. Returns 1 if it is not, or if there is none.
+// The winner must be a correct kernel. Returns 1 if it is not, or if there is no winner.
 static int judge_winner(const char *log, size_t family, const struct hostile_case *cases, int count,
                         struct store *store)
 {
@@ -507,8 +509,8 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-// A case whose name is not used would be a second `plain`, so each name must occur in the source or in an expression of
-// the job.
+// Each case's name must occur in the source or in an expression of the job. A case whose name occurs nowhere would do
+// the same as `plain`.
 static void check_names(const char *family, const struct hostile_case *cases, int count)
 {
     char *job = test_owned(read_file(family, "cfg")), *name = strstr(job, "template = \"") + strlen("template = \"");

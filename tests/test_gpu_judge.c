@@ -6,8 +6,8 @@
 
 #include "tuner/base/json.h"
 
-// GAINLESS: the kernel may be accepted as long as it gains nothing, that is, it takes at least `enough` times the time
-// of the case `plain`.
+// GAINLESS: the kernel may be accepted as long as it gains nothing. It gains nothing if it takes at least `enough`
+// times the time of the case `plain`.
 enum expected { RIGHT, WRONG, GAINLESS };
 static const double enough = 0.85;
 

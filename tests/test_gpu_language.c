@@ -28,7 +28,7 @@ static int number_of(const char *line, const char *word)
     return atoi(at);
 }
 
-// Slower candidates may end early; none may fail.
+// Slower candidates may end early, but no candidate may fail.
 static void all_right(struct e2e_result *r, int count)
 {
     const char *line = strstr(r->out, "\ntrials ");

@@ -1,5 +1,5 @@
-// The user's programs on a GPU: a reference command, a library that makes inputs and judges outputs, and baselines:
-// CUB's sum, a wrong one, ones that crash on the host or on the device, and one that hangs.
+// The user's programs on a GPU: a reference command, a library that makes inputs and judges outputs, and baselines.
+// The baselines are CUB's sum, a wrong sum, programs that crash on the host or on the device, and a program that hangs.
 #include "tests/gpu.h"
 
 static const char sum[] =
@@ -31,7 +31,7 @@ static const char cub[] =
     "extern \"C\" int hang(void *, void **, const long long *) { for (;;) pause(); }\n"
     "extern \"C\" int refuse(void *, void **, const long long *) { return 7; }\n";
 
-// Inputs are whole numbers, so that sums are exact, and the judge relies on this.
+// Inputs are whole numbers, so that sums are exact. The judge relies on exact sums.
 static const char functions[] =
     "#include <stdio.h>\n#include <string.h>\n"
     "struct array { const char *name, *type; int output; long long rows, cols, ld; void *data; };\n"
@@ -93,8 +93,8 @@ GPU_TEST(a_python_script_is_a_reference_and_runs_once)
               "numpy.save(f + '/out/y.npy', numpy.array([x.astype('f8').sum()]))\n");
     for (int i = 0; i < 2; i++) e2e_passed(tune(folder));
     struct e2e_result r = e2e_run(folder, "wc -c <$DIR/runs");
-    // Two problems with two data sets, and different data in the final. Each run draws two other sizes, with two sets
-    // each. For the job's own problems, the second run adds nothing.
+    // The job's two problems have two sets of data each in the search, and other data in the final. Each run also draws
+    // two sizes with two sets of data each. The second run calls the reference only for the drawn sizes.
     if (atoi(r.out) > 16) fail_msg("%s runs", r.out);
 }
 

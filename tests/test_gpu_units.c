@@ -1,5 +1,5 @@
 // Tests that need a GPU: the ceilings of execution units, and shares of these ceilings. An H200 is checked against its
-// own bounds, other devices only against bounds that hold for every device.
+// own bounds. Other devices are checked only against bounds that hold for every device.
 #include "tests/gpu.h"
 
 #include "tuner/base/execution_unit.h"

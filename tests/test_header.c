@@ -1,5 +1,5 @@
-// The header: it compiles on its own in C, C++ and CUDA, computes the job's launch geometry, keeps other devices'
-// sections, and detects a changed template.
+// The header compiles on its own in C, C++ and CUDA, computes the job's launch geometry, keeps other devices' sections,
+// and detects a changed template.
 #include "tests/finished_header.h"
 #include "tests/shared_job.h"
 #include "tests/testing.h"
@@ -131,7 +131,7 @@ TEST_WITH(on_request_the_parameters_have_the_templates_own_names, setup, teardow
     assert_int_equal(compile_and_run("gcc -std=c99 -Wall -Wextra -Wno-unknown-pragmas", "c", program), 2);
 }
 
-// Two jobs in one unit: the first one's parameters are undefined before the second's are defined.
+// Two jobs in one unit: the parameters of the first job are undefined before those of the second job are defined.
 TEST_WITH(parameters_can_be_undefined_again, setup, teardown)
 {
     static const char program[] =
@@ -405,7 +405,7 @@ TEST_WITH(a_changed_template_is_noticed, setup, teardown)
     finished_trials(&job);
     make_header();
     assert_contains(finished_says(&job, 0, "header JOB --check HEADER").out, "is the one that was tuned");
-    // The number that the build passes equals the header's as long as nothing has changed.
+    // As long as nothing has changed, the number that the build passes is the number in the header.
     char *out = finished_says(&job, 0, "header JOB --hash").out;
     out[strcspn(out, "\n")] = 0;
     char *same = test_text("%s -DSWEETSPOT_SOURCE_HASH=%s", c99, out);

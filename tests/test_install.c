@@ -1,4 +1,4 @@
-// The result of `make install`, moved to another folder as a whole: programs find each other and their files, a job's
+// The result of `make install` is moved to another folder as a whole. Programs find each other and their files, a job's
 // results are found from any folder, and a CMake project builds with a header. The tests run outside the project, so
 // that none of its files are found by chance.
 #include "tests/e2e.h"

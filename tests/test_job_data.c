@@ -22,7 +22,8 @@ static void teardown(void)
 {
 }
 
-// A job with these arguments and an output y. NULL with the first mistake, or with the error from building its space.
+// Loads a job with these arguments and an output y, and builds its space. Returns NULL with the first mistake or with
+// the error.
 static struct job *job_with(const char *arguments, char **mistake)
 {
     char *path = test_text("%s/job.cfg", folder);

@@ -1,5 +1,5 @@
-// Job files that are refused: every mistake is reported with its line, and a misspelt name with the nearest valid one.
-// The exit status is 2.
+// Job files that are refused: every mistake is reported with its line. A misspelt name is reported with the nearest
+// valid name. The exit status is 2.
 #include "tests/sound_job.h"
 
 // The line of the valid job to be replaced, its new text, and the line of the mistake.

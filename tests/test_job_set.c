@@ -1,5 +1,5 @@
-// status, compare, header and export for several jobs, for folders with jobs, and for stores with several devices; the
-// gate of compare; tables on a terminal.
+// The commands `status`, `compare`, `header` and `export` for several jobs, for folders with jobs, and for stores with
+// several devices. Also the gate of `compare`, and tables on a terminal.
 #include "tests/scripted.h"
 #include "tests/shared_job.h"
 #include "tests/testing.h"
@@ -226,7 +226,8 @@ TEST_WITH(the_gate_fails_below_the_figure_and_says_where, setup, teardown)
     assert_contains(finished_says(&job, EXIT_USAGE, "compare JOB -s STORE --lower-bound").err, "was removed");
 }
 
-// The ratio to one library is 1.0 to 1.2, and to another always 1.3; there is no ratio to a third one.
+// The ratio to one library is 1.0 to 1.2. The ratio to a second library is always 1.3, and there is no ratio to a third
+// library.
 TEST(the_gate_goes_by_the_fastest_library_and_by_the_lower_bound_of_its_interval)
 {
     struct error err = {""};

@@ -109,8 +109,8 @@ TEST(several_files_are_tuned_and_begin_with_each_others_winners)
 }
 
 // Each configuration of a is faster than the one before; all configurations of b are equally fast. At 10 ms per trial,
-// a has more configurations than there is time for on any machine, so it never runs out. test_policy.c tests how the
-// time is shared, in simulated time.
+// a has more configurations than any machine has time for, so a is never exhausted. test_policy.c tests how the time is
+// shared, in simulated time.
 TEST(the_time_that_is_left_goes_to_the_job_that_gains_most)
 {
     enum { SIDE = 6000 };

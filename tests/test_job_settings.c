@@ -1,7 +1,7 @@
 // Compares the table of a job's settings with the reader that uses it and the page that explains it. docs/job-file.md
-// has one row for each setting, which is made from the table, and examples that load. tests/job_mistakes.txt has jobs
-// that are refused, with the messages. In both files, the first example is a whole job, and each later one replaces
-// some of its settings.
+// has one row for each setting, made from the table, and examples that load. tests/job_mistakes.txt has jobs that are
+// refused, with the messages. In both files, the first example is a whole job, and each later example replaces some of
+// the job's settings.
 #include "tests/golden.h"
 
 #include <ctype.h>
@@ -96,7 +96,8 @@ static const char *end_of_value(const char *value)
     return NULL;
 }
 
-// The mistakes in a job after the piece has replaced some of its settings, one per line; "" if there are none.
+// Returns the mistakes in a job after the piece has replaced some of the job's settings, one per line, or "" if there
+// are no mistakes.
 static char *mistakes_with(const char *whole, const char *piece)
 {
     autorelease(text_release) struct text text = {0};
@@ -181,7 +182,7 @@ static char *row_start(const struct job_setting *s)
     return test_text("\n| `%s` |", s->path);
 }
 
-// Writes the rows as the table gives them. A new row follows that of the previous setting.
+// Writes the rows as the table gives them. A new row is placed after the row of the previous setting.
 static void write_rows(void)
 {
     size_t count;

@@ -144,7 +144,7 @@ static int64_t number(const struct job *job, const struct expr *e)
     return value;
 }
 
-// The block, the shared memory and the pointers after the job's arguments come from the metadata. The reference keeps
+// The block, the shared memory and the pointers after the job's arguments come from the metadata. The reference uses
 // those of the job.
 TEST(a_kernel_of_triton_is_launched_as_its_metadata_says)
 {

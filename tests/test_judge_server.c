@@ -78,7 +78,7 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, REQUESTS = 200 };
 
-// The document without its seed, which is the only difference between two judgements of one kernel.
+// The document without its seed. Only the seed differs between two judgements of one kernel.
 static char *plain(json_t *document)
 {
     json_object_set_new(document, "seed", json_null());

@@ -16,7 +16,8 @@ static void write_job(const char *folder)
                                "\"wrong\"]; }");
 }
 
-// The document of this kind that belongs to a configuration's trial; NULL if there is none. Each must have a version.
+// Returns the document of this kind that belongs to a configuration's trial, or NULL if there is none. The document
+// must have a version.
 static json_t *kept(const char *folder, const char *config, const char *kind)
 {
     struct store *store = opened_store("%s/job.db", folder);

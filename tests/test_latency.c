@@ -1,6 +1,6 @@
 // How long a proposal of `default` takes in a large space, measured in processor time, so that other programs matter
 // little. The bounds are three times the promised times, because other processors may be slower or shared. The promise
-// is 2 ms on average and 20 ms at most, or with 64 or 256 outstanding proposals, 1 ms on average and 50 ms at most.
+// is 2 ms on average and 20 ms at most. With 64 or 256 outstanding proposals, it is 1 ms on average and 50 ms at most.
 #include <math.h>
 
 #include "search/strategies/strategy.h"

@@ -1,5 +1,5 @@
-// Compares occupancy and launch limits (tuner/setup/launch_check.c) with the CUDA driver's own figures: a table made on
-// an H200, and a recorded space for which the GPU worker obtained the occupancy from the driver.
+// Compares occupancy and launch limits (tuner/setup/launch_check.c) with the CUDA driver's own figures. These come from
+// a table made on an H200, and from a recorded space for which the GPU worker obtained the occupancy from the driver.
 #include <math.h>
 
 #include "tests/loaded_job.h"
@@ -33,7 +33,7 @@ TEST(blocks_an_sm_are_the_drivers_on_an_h200)
     free(text);
 }
 
-// One row of that table for each rule, so that a failure names the rule.
+// One row of that table per rule, so that a failure names the rule.
 TEST(each_limit_binds_where_it_should)
 {
     static const struct {

@@ -1,5 +1,5 @@
-// The manual pages: one per command, with every option in the words of --help. The pages name only commands, options
-// and facts that exist. Programs that read manual pages print no warnings.
+// There is one manual page per command, which explains every option in the words of --help. The pages name only
+// commands, options and facts that exist. Programs that read manual pages print no warnings.
 #include "tests/e2e.h"
 
 #include <ctype.h>

@@ -245,8 +245,8 @@ TEST(the_worst_first_launch_of_late_counts)
     assert_true(fabs(early_stop_bound(&r, 3) - 2.5) < 1e-12);
 }
 
-// A wrong bound would stop a good candidate. It is wrong if a share exceeds the 32 earlier ones, which happens with a
-// probability of 1/33.
+// A bound that is too low would stop a good candidate. It is too low if a share exceeds all 32 earlier shares, which
+// happens with a probability of 1/33.
 TEST(a_first_launch_seldom_underrates_a_candidate)
 {
     struct early_stop r = {0};

@@ -1,4 +1,4 @@
-// Names that would be impossible in a job's header are refused when the job file is read, and the rule knows every name
+// Names that would be impossible in a job's header are refused when the job file is read. The rule knows every name
 // that the header itself defines.
 #include "tests/e2e.h"
 #include "tests/testing.h"

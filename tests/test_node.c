@@ -33,7 +33,7 @@ static void turn(struct agent *a)
     if (p[0].revents) frame_read(&a->in, a->child.from);
 }
 
-// The next frame other than a heartbeat. The test fails if it has another type.
+// Returns the next frame that is not a heartbeat. The test fails if this frame does not have the type `type`.
 static struct frame expect(struct agent *a, enum frame_type type)
 {
     struct frame f;

@@ -94,7 +94,7 @@ static char *kernels_with(const char *folder, const char *before, const char *af
     return test_owned(names.text);
 }
 
-// Instances that only host code uses are not compiled, unless a macro turns out to hide device code.
+// Instances that only host code uses are not compiled, except when a macro turns out to hide device code.
 TEST(kernels_that_only_the_host_needs_are_left_out)
 {
     static const char instance[] = "_ZN4mine4copyIfLi2EE";

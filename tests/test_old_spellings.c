@@ -1,5 +1,5 @@
-// Settings of earlier versions: jobs with such settings load, mean exactly the same as jobs with the current ones,
-// including every fact of the environment, and are rewritten with their comments.
+// Settings of earlier versions. A job with such settings loads and means exactly the same as a job with the current
+// settings, including every fact of the environment. It is rewritten with its comments.
 #include "tests/e2e.h"
 #include "tests/finished_job.h"
 #include "tests/loaded_job.h"
@@ -11,7 +11,7 @@
 static char *folder;
 static struct error err; // from the last call that failed
 
-// The other settings that a job needs. The pieces below replace some of them.
+// The other settings that a job needs. The pieces below replace some of these settings.
 static const char kernel[] = "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
                              "parameters = ( { name = \"BLOCK\"; values = [64, 128]; } );\n"
                              "problems = ( { N = 1000; M = 8; }, { N = 500; M = 3; } );\n";
@@ -20,7 +20,7 @@ static const char arguments[] = "arguments = ( { buffer = \"y\"; type = \"f32\";
                                 "\"out\"; } );\n";
 static const char reference[] = "reference = { files = { y = \"y.npy\"; }; };\n";
 
-// Old settings and their current form. `note`: the remark about them.
+// Old settings, their current form, and a part of the remark about the old settings.
 static const struct spelling {
     const char *old, *today, *note;
 } spellings[] = {
@@ -223,7 +223,7 @@ TEST(shipped_jobs_in_their_earlier_form_have_the_same_results)
     }
 }
 
-// A mistake is not turned into another one, and nothing is dropped.
+// A mistake is not turned into another mistake, and nothing is dropped.
 TEST(what_has_no_form_today_stays_and_is_refused)
 {
     static const struct {

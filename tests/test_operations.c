@@ -129,8 +129,8 @@ TEST(shapes_of_a_transpose_must_fit)
     assert_non_null(strstr(err.message, "square"));
 }
 
-// Compares asum, nrm2 and dot of x (and y) with a loop in long double, and with single precision in one chain per
-// thread.
+// Compares asum, nrm2 and dot of x (and y) with a loop in long double, and with a sum in single precision that has one
+// chain per thread.
 TEST(reductions_agree_with_loops_and_reject_a_missing_element)
 {
     static const char *const names[] = {"asum", "nrm2", "dot"};
@@ -322,8 +322,8 @@ TEST(a_prefix_sum_agrees_with_a_loop_across_pieces)
     for (size_t i = 0; i < 5000; i++) assert_true(allowed(expected_of(&r, op, "y"), i) == 0);
 }
 
-// The recurrence over whole matrices, with gaps of every length instead of E and F. It uses none of the reference's
-// shortcuts.
+// Computes the recurrence over whole matrices without the reference's shortcuts. It tries gaps of every length instead
+// of using E and F.
 static int score_of(const char *a, const char *b)
 {
     static int h[16][16];

@@ -1,5 +1,5 @@
-// The kernels that are compiled before any candidate (kernels/support.cu, kernels/ceilings.cu, a reference's): the
-// driver's compile requests, and whether NVRTC (no GPU needed) produces the kernels that the GPU worker looks up.
+// The kernels that are compiled before any candidate (kernels/support.cu, kernels/ceilings.cu, a reference's). Tests
+// the driver's compile requests, and that NVRTC (no GPU needed) produces the kernels that the GPU worker looks up.
 #include "tests/e2e.h"
 
 #include "kernels/element.h"

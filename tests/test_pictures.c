@@ -1,5 +1,5 @@
 // The drawings of ARCHITECTURE.md match the sources: the programs, folders, files and statuses in docs/images/*.dot
-// exist, none is missing, and each drawing was made from the .dot file next to it.
+// exist, no program or status is missing, and each drawing was made from the .dot file next to it.
 #include <ctype.h>
 #include <glob.h>
 
@@ -10,7 +10,7 @@
 static const char *reading; // name of the text being read
 static size_t programs, paths;
 
-// The text without comments and without the tags in its labels (malloc'ed).
+// Returns a copy of the text without comments and without the tags in labels (malloc'ed).
 static char *words_of(const char *text)
 {
     char *words = text_copy(text), *to = words;

@@ -156,8 +156,8 @@ TEST(a_vector_product_reads_the_matrix)
     assert_true(least_of(op, &p).read == 4.0 * (300 * 500 / 2.0 + 500 + 300));
 }
 
-// The minimum number of bits in the factors of a kernel that passes: fewer for longer sums, never more than the type
-// has.
+// The minimum number of bits that the factors need for a kernel to pass. Longer sums need fewer bits, and no sum needs
+// more bits than the type has.
 TEST(factors_need_bits_for_the_bound)
 {
     static const struct {
@@ -228,7 +228,7 @@ TEST(the_data_sheet_follows_from_the_attributes)
     assert_true(fabs(p.chip_bytes - 64 * 132 * 1.98e9) < 1e6);
     assert_true(fabs(p.flops[PEAK_FP32] - 66.9e12) < 1e11 && fabs(p.flops[PEAK_FP64_TENSOR] - 66.9e12) < 1e11);
     assert_true(fabs(p.flops[PEAK_HALF] - 1070.5e12) < 1e12 && fabs(p.flops[PEAK_BYTE] - 2141e12) < 1e12);
-    // An unknown architecture is assumed to be as fast as the fastest known one.
+    // An unknown architecture is assumed to be as fast as the fastest known architecture.
     struct peak_attributes later = h200;
     struct peaks q;
     later.compute = 140;
@@ -282,8 +282,8 @@ TEST(least_times_are_those_of_the_slowest_part)
     // With a warm cache, data that fit into the L2 are read from there and not from memory.
     assert_true(near(time_of(&p, (struct operation_least){.read = 48e6, .bits = 1}, false, 1, 0, &why), 3e-6));
     assert_string_equal(why.message, "bringing 48 MB from the L2 to the multiprocessors, or back, takes at 16 TB/s");
-    // Arithmetic: 7 bits run on INT8 (FP32's lanes do four operations of this kind at a time), 11 bits on FP16 (INT8
-    // needs three products), 14 bits as three products of INT8, and 24 bits as seven.
+    // Arithmetic with 7 bits runs on INT8, and FP32's lanes do four operations of this kind at a time. 11 bits run on
+    // FP16, because INT8 would need three products. 14 bits run as three products of INT8, and 24 bits as seven.
     static const struct {
         int bits;
         double tolerance, absolute, rate;

@@ -371,7 +371,7 @@ TEST(the_final_begins_when_all_finalists_are_compiled)
     assert_false(decide(s));
 }
 
-// Two GPUs are ready. The one that began the final continues it once it is ready again.
+// Two GPUs are ready. The GPU that began the final continues it as soon as this GPU is ready again.
 TEST(a_final_continues_with_the_same_tasks_on_the_same_gpu)
 {
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 2, .evaluations = 4}, 4);

@@ -1,6 +1,6 @@
 // Pools of nodes. Agents on this machine stand in for agents on other machines. They join and leave during a run, die,
-// freeze, do not see the driver's files, have another version, or cannot write. Every configuration is measured, and
-// none is blamed.
+// freeze, do not see the driver's files, have another version, or cannot write. Every configuration is measured, and no
+// configuration is blamed.
 #include "tests/opened_store.h"
 #include "tests/scripted.h"
 
@@ -33,7 +33,7 @@ static char *job_folder(const char *name)
     return folder;
 }
 
-// Checks that all configurations were measured once and none was blamed.
+// Checks that all configurations were measured once and that no configuration was blamed.
 static void expect_all(const char *folder)
 {
     struct statuses s = statuses(folder, "job.db");

@@ -1,6 +1,6 @@
-// Nodes that do not see the driver's files and need every file that a job names, and faulty nodes: workers that answer
-// with other requests' numbers, different drivers and toolkits, a full disk, a node that is lost in the final. Also the
-// time to send thousands of small cubins.
+// Nodes that do not see the driver's files and need every file that a job names. Faulty nodes: workers that answer with
+// other requests' numbers, different drivers and toolkits, a full disk, a node that is lost in the final. Also the time
+// that sending thousands of small cubins takes.
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
 
@@ -33,7 +33,7 @@ enum { CONFIGURATIONS = 32 };
 
 // A node's command that waits until the file is not empty.
 #define AFTER(file) "sh -c 'until [ -s $at/" file " ]; do sleep .05; done; exec \\\"$@\\\"' x env "
-// For a node that compiles candidates only when the test allows it. Its waiting is noted in `measured`.
+// For a node that compiles candidates only when the test allows it. A line in `measured` shows that the node waits.
 #define LATER "env \\\"FAKE_WAITS=compile $at/go\\\""
 
 static const char unverified[] = "verification = { enabled = false; };\n";
@@ -286,8 +286,8 @@ TEST(thousands_of_small_cubins_take_less_than_a_millisecond_of_the_driver_each)
     free(last);
 }
 
-// Tells the agent about the file. Then waits for the answer to a start, which comes after the agent has checked the
-// file.
+// Tells the agent about the file, and asks it to start a program. The answer to the second request shows that the agent
+// has checked the file.
 static char *use_file(struct private_node *n)
 {
     struct error err;

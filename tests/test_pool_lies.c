@@ -1,5 +1,5 @@
-// Nodes that send false messages: they name files that are not theirs, or stop answering (tests/lying_node.c sits in
-// front of a real agent). The run continues without them, or ends and gives the reason. It never hangs.
+// Nodes that send false messages: they name files that are not theirs, or stop answering. tests/lying_node.c sits in
+// front of a real agent. The run continues without these nodes, or ends and gives the reason. It never hangs.
 #include "tests/scripted.h"
 
 #include "tuner/base/protocol.h"
@@ -23,7 +23,7 @@ static char *job_folder(const char *nodes)
     return folder;
 }
 
-// Without the check, the GPU's node would get the file with the next trial.
+// Without this check, the GPU's node would get the file together with the next trial.
 TEST(a_node_cannot_choose_a_file_of_the_drivers)
 {
 #define GPUS \

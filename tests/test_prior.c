@@ -1,4 +1,5 @@
-// Priors: the knowledge that is taken from another space, its weight, and searches with good and misleading priors.
+// Priors: the knowledge that is taken from another space, the weight of this knowledge, and searches with good and
+// misleading priors.
 #include "tests/random_normal.h"
 #include "tests/scripted.h"
 #include "tests/testing.h"

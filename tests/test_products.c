@@ -121,8 +121,8 @@ static float shortened(float x, int bits, bool nearest)
 
 enum { IN_TF32_CUT, IN_TF32_ROUNDED, IN_BF16, IN_THREE, WAYS };
 
-// a*b as tensor cores compute it: with shortened operands, or with operands split in two, without the product of the
-// low parts.
+// Computes a*b as tensor cores do: from shortened operands, or from operands split in two. The product of the two low
+// parts is left out.
 static double seen(int way, float a, float b)
 {
     if (way == IN_TF32_CUT) return (double)shortened(a, 10, false) * (double)shortened(b, 10, false);

@@ -1,5 +1,5 @@
-// The user's programs in the GPU worker, on a fake device, whose memory is host memory and whose kernels do nothing:
-// functions of a reference library that compute, generate and verify, a reference command, and baselines.
+// The user's programs in the GPU worker: functions of a reference library that compute, generate and verify, a
+// reference command, and baselines. They run on a fake device with host memory, where kernels do nothing.
 #include "tests/e2e.h"
 
 #include <math.h>
@@ -238,7 +238,8 @@ static char *with_command(const char *script)
     return answer;
 }
 
-// Writes the files that the scripts copy: one with two elements, and two with sixteen, of which one contains a NaN.
+// Writes the files that the scripts copy: one file with two elements, and two files with sixteen elements, the second
+// of which contains a NaN.
 static void write_values(void)
 {
     static const struct {

@@ -27,7 +27,8 @@ static const struct {
     {"trees", 0, 0.8},
 };
 
-// Mean logarithm of time / best time: mean[0] over the early proposals, mean[1] over the late ones.
+// Computes the mean logarithm of time / best time. mean[0] is the mean over the early proposals, and mean[1] is the
+// mean over the late proposals.
 static void watch(const struct strategy_class *class, const struct space *space, double mean[2])
 {
     mean[0] = mean[1] = 0;

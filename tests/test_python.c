@@ -1,6 +1,6 @@
-// The Python file: it makes the same launches as the C header, checks its arrays, and refuses unsupported jobs and
-// arrays. Launches go to a fake libcuda (tests/launch/fake_libcuda.c), so that no GPU is needed. The checks are in
-// tests/launch/*.py. Skipped without python3.
+// A Python file makes the same launches as the C header, checks arrays, and refuses those that it does not support.
+// Jobs that cannot have a Python file are refused. Launches go to a fake libcuda (tests/launch/fake_libcuda.c), so that
+// no GPU is needed. The checks are in tests/launch/*.py. Skipped without python3.
 #include "tests/e2e.h"
 #include "tests/finished_header.h"
 #include "tests/loaded_job.h"
@@ -30,7 +30,7 @@ static void setup(void)
 
 // Jobs ----------------------------------------------------------------------------------------------------------------
 
-// Stores a trial of this configuration, verified on all problems, with a binary of as many units as the job has.
+// Stores a trial of this configuration that is verified on all problems. Its binary has as many units as the job.
 static void store_trial_on(const struct job *job, const uint16_t *config, const char *path, const char *device,
                            int count)
 {
@@ -67,7 +67,7 @@ static void store_trial_on(const struct job *job, const uint16_t *config, const 
     trial.finished = 1790000000.0;
     trial.problems = problems, trial.problem_count = job->problem_count;
     trial.stages = stages, trial.stage_count = job->stage_count;
-    // One cubin per unit. The fifth byte is the unit's number; on another device it is a letter.
+    // One cubin per unit. Its fifth byte is the unit's number, or a letter on another device.
     static const char *const images[] = {"\177ELF0\0coef", "\177ELF1", "\177ELFA\0coef"};
     size_t units = 1, size;
     for (size_t s = 0; s < job->stage_count; s++) units = larger_of(units, job->stages[s].unit + 1);
@@ -146,8 +146,8 @@ static void write_program(const struct job *job, size_t buffers, struct text *si
     e2e_write(folder, "main.c", text);
 }
 
-// Checks that every launch is the same in C and in Python, except that Python also fills scratch with zeros. Launches
-// through sweetspot_runtime.c must be the same too. Returns whether the runtime can launch the job.
+// Checks that every launch is the same in C and in Python, apart from scratch that only Python fills with zeros.
+// Launches through sweetspot_runtime.c must be the same too. Returns whether the runtime can launch the job.
 static bool compare(const char *config, const struct job *job)
 {
     autorelease(text_release) struct text sizes = {0};

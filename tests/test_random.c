@@ -31,8 +31,8 @@ TEST(units_and_bounded_numbers_are_uniform)
     assert_true(fabs(sum / DRAWS - 0.5) < 5 * sqrt(1 / 12.0 / DRAWS));
     assert_true(fabs(squares / DRAWS - 1 / 3.0) < 5 * sqrt(4 / 45.0 / DRAWS));
     for (int i = 0; i < 7; i++) assert_true(fabs(counts[i] - DRAWS / 7.0) < 5 * sqrt(DRAWS * 6 / 49.0));
-    // A bound of three quarters of the range: without a second draw, numbers of the first third would occur twice as
-    // often.
+    // The bound is three quarters of the range. Without a second draw, numbers below a third of the bound would occur
+    // twice as often as the others.
     int first = 0;
     for (int i = 0; i < DRAWS; i++) first += random_below(&r, 3ull << 62) < 1ull << 62;
     assert_true(fabs(first - DRAWS / 3.0) < 5 * sqrt(DRAWS * 2 / 9.0));

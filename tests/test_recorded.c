@@ -114,8 +114,8 @@ TEST(what_went_wrong_elsewhere_has_our_name_for_it)
     }
 }
 
-// Files of other tuners, the messages of `import`, and the contents of the space that it writes: [parameters, columns,
-// trials], with times in seconds.
+// Files of other tuners, the messages of `import`, and the contents of the space that `import` writes: [parameters,
+// columns, trials], with times in seconds.
 #define CACHE(objective, values, entries)                                                      \
     "{\"kernel_name\": \"k\", \"tune_params_keys\": [\"X\"], \"tune_params\": {\"X\": " values \
     "}, \"objective\": \"" objective "\", \"cache\": {\n" entries
@@ -410,8 +410,8 @@ TEST(the_shipped_space_is_whole)
     recorded_free(r);
 }
 
-// The recorded space of a job contains every configuration of the job, with a time or a reason, and counters for those
-// that ran.
+// The recorded space of a job contains every configuration of the job, with a time or a reason. Configurations that ran
+// have counters.
 TEST(recorded_spaces_are_their_jobs_whole_spaces)
 {
     glob_t files;

@@ -46,7 +46,7 @@ static struct job *load(const char *stages)
     return loaded_job(job.job);
 }
 
-// "symbol grid_x argument argument ..", one line per launch of a configuration on a problem.
+// Returns one line, "symbol grid_x argument argument ..", per launch of a configuration on a problem.
 static char *launches_of(const struct job *j, const uint16_t *config, size_t problem)
 {
     json_t *problems = test_json(request_problems(j, config, NULL, false, NULL, NULL, &err));
@@ -164,8 +164,8 @@ TEST_WITH(stages_that_are_not_timed_come_first, setup, teardown)
     assert_null(json_object_get(json_array_get(stages, 1), "untimed"));
 }
 
-// If a repeated stage exchanges buffers, an address in a struct follows the buffer's name: in each run it is the
-// address of the buffer to which the name refers in this run.
+// If a repeated stage exchanges buffers, an address in a struct follows the buffer's name. In each run, it is the
+// address of the buffer that has this name in the run.
 TEST_WITH(addresses_in_structs_follow_the_names, setup, teardown)
 {
     autofree char *text = text_replaced(stages_text, "{ scalar = \"STEP\"; type = \"i32\"; }",

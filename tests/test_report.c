@@ -409,8 +409,8 @@ REPORT_TEST(markup_in_names_does_not_end_the_script_of_the_page)
     assert_true(json_equal(back, report));
 }
 
-// All trials are listed, including failures. If there are more than fifty times as many as points, an evenly spread
-// selection is listed, including the first and the last.
+// All trials are listed, including failures. If there are more than fifty trials per point, only an evenly spread
+// selection is listed. It includes the first trial and the last one.
 REPORT_TEST(all_trials_are_in_columns)
 {
     use("H200");

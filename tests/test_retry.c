@@ -1,5 +1,5 @@
-// Candidates that crashed once, but whose predicted times would qualify them for the final, are measured once more
-// before it. Workers are scripted (fake_worker.c): the time is a function of X, and X=7 is the best.
+// If a candidate crashed once but its predicted time would qualify it for the final, it is measured once more before
+// the final. Workers are scripted (fake_worker.c): the time is a function of X, and X=7 is the best.
 #include "tests/opened_store.h"
 #include "tests/scripted.h"
 #include "tests/testing.h"

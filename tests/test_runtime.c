@@ -1,5 +1,5 @@
 // sweetspot_runtime.c, which chooses among kernels at run time. Launches go to a fake driver (tests/launch), so that no
-// GPU is needed. tests/test_python.c checks that they equal the header's launches. tests/launch/runtime.c, compiled as
+// GPU is needed. tests/test_python.c checks that these launches equal the header's. tests/launch/runtime.c, compiled as
 // C99, C++ and CUDA, checks choices, refusals and messages.
 #include "tests/finished_header.h"
 #include "tests/loaded_job.h"

@@ -1,5 +1,5 @@
-// The header's selector: its loss on a recorded matrix of times, and that it selects the kernels that the driver
-// expects.
+// Measures the loss of the header's selector on a recorded matrix of times, and checks that it selects the kernels that
+// the driver expects.
 #include "tests/e2e.h"
 #include "tests/kept_binaries.h"
 #include "tests/loaded_job.h"
@@ -54,8 +54,8 @@ static struct job *job_of_the_matrix(const char *folder, const struct recorded *
     return job_with_problems(folder, problems);
 }
 
-// Takes kernel sets from a random two thirds of the configurations, and compares the selector's average loss on the
-// seven holdout squares with the wave model and without.
+// Takes kernel sets from a random two thirds of the configurations, and computes the selector's average loss on the
+// seven holdout squares, once with the wave model and once without it.
 TEST(the_wave_model_makes_a_better_selector)
 {
     enum { SETS = 30, PART = 200 };

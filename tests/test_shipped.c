@@ -1,5 +1,5 @@
 // Headers from the winners that are shipped with a job. They are made with the real compiler but without a GPU or a
-// store, and only if the compiled kernel is the one that was measured.
+// store. A header is made only if the compiled kernel is the kernel that was measured.
 #include "tests/e2e.h"
 
 #include "tuner/base/protocol.h"

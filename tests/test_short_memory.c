@@ -1,5 +1,5 @@
-// The GPU worker's answers when memory is short or when its reference writes where it must not, on a fake device, whose
-// memory is host memory (tests/fuzz/fake_cuda.h). All data and all expected results are zeros.
+// The GPU worker's answers when memory is short or when its reference writes where it must not. The device is a fake
+// one, whose memory is host memory (tests/fuzz/fake_cuda.h). All data and all expected results are zeros.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -167,7 +167,7 @@ TEST(the_rounds_of_a_final_come_in_parts_for_those_who_are_left)
          *both = test_text("%s,%s", one, other);
     open_workload(&w, &machine, false);
     uint64_t seed = w.settings.seed;
-    // This part has no predecessor.
+    // No earlier part of this process was run, so part 1 is refused.
     assert_true(run_part(&final, &w, final_text(0, 1, 9, 0, both), &answer, &memory, &err) < 0);
     assert_non_null(strstr(err.message, "part 1 of process 0 of the final does not follow"));
     assert_int_equal(run_part(&final, &w, final_text(0, 0, 9, 0, both), &answer, &memory, &err), 0);

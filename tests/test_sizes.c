@@ -174,7 +174,7 @@ static bool is_of(const char *word, const json_t *other)
     return false;
 }
 
-// How buffer `number` of a job's first problem is filled in the second set of data. New reference, or NULL.
+// Returns the fill of buffer `number` in the second set of data of a job's first problem. New reference, or NULL.
 static json_t *other_fill(const struct job *job, size_t number)
 {
     json_t *request = test_json(request_job(job, 0, NULL, 1, &err));

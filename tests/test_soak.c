@@ -220,7 +220,7 @@ static void counter_wraps(const float *x, const float *s, float *y, float *scrat
     if (launches > 40) y[n - 1] += 1;
 }
 
-// Mistakes its own mark for that of an unfinished launch with more elements.
+// Mistakes its own mark for the mark of an unfinished launch with more elements.
 static void flag_in_scratch(const float *x, const float *s, float *y, float *scratch, int n)
 {
     right(x, s, y, scratch, n);

@@ -1,4 +1,4 @@
-// The hash of a source covers everything that reaches the compiler (NVRTC, no GPU): headers included in every way,
+// The hash of a source covers everything that reaches the compiler (NVRTC, no GPU): headers, however they are included,
 // and files that are not headers. Also figures that a program claims for itself, damaged caches, and lack of memory.
 #include "tests/e2e.h"
 #include "tests/sanitized.h"

@@ -128,7 +128,7 @@ TEST_WITH(macros_that_would_clash_are_refused, setup, teardown)
     refused("{ PHASE = 1; WEIGHT = \"2.5f\"; }", "[1]", "'defines' must be a group");
 }
 
-// A kernel is looked up in the library of its own unit, and that library is loaded from the unit's bytes.
+// A kernel is looked up in the library of its own unit, and this library is loaded from the bytes of this unit.
 static const char program[] =
     "#include <stdio.h>\n#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
     "int main(void)\n{\n    static struct mini_gemm_kernels k;\n    int i;\n"

@@ -14,7 +14,7 @@ static int64_t uncounted(struct store *store, int64_t *ids)
     return count;
 }
 
-// Checks that the newest document is `expected` ("": that there is none).
+// Checks that the newest document is `expected`, or, if `expected` is "", that there is no document.
 static void expect_document(struct store *store, int64_t trial, const char *kind, const char *expected)
 {
     double when = 2e9;
@@ -247,7 +247,7 @@ struct scanned {
     int count, stop;
 };
 
-// A scanned trial equals the one from store_get, but without its problems, stages and counters.
+// A scanned trial equals the trial from store_get, but without the problems, stages and counters.
 static int see_scanned(void *user, const struct trial *t)
 {
     struct scanned *s = user;

@@ -278,7 +278,7 @@ STORE_TEST(a_store_in_a_read_only_folder_can_be_read)
     assert_int_equal(result, 0);
 }
 
-static int calls, refused; // calls of fcntl for locks; the error that each one gets
+static int calls, refused; // calls of fcntl for locks; the error with which each call fails
 
 // Replaces the fcntl that SQLite and the store call.
 int fcntl(int fd, int command, ...)

@@ -159,7 +159,7 @@ TEST(a_space_where_nearly_all_fails_is_searched_to_its_end)
     }
 }
 
-// Sometimes forgets the most promising waiting configuration instead of reporting it. Every configuration is proposed
+// Sometimes the most promising waiting configuration is forgotten instead of reported. Every configuration is proposed
 // again until its result is reported.
 TEST(what_is_forgotten_is_neither_lost_nor_told_and_comes_again)
 {
@@ -202,7 +202,7 @@ TEST(what_is_forgotten_is_neither_lost_nor_told_and_comes_again)
     assert_true(ranking >= 1);
 }
 
-// Of two waiting configurations, the one with better results around it ranks higher.
+// Of two waiting configurations, the configuration with better results around it ranks higher.
 TEST(the_ranking_prefers_what_the_results_speak_for)
 {
     struct fixture f = make_space(SIDE, NULL);
@@ -247,7 +247,7 @@ TEST(unrequested_results_are_taken_and_not_proposed_again)
         struct strategy *s = open_strategy(class, f.space, (struct strategy_options){.seed = 9});
         uint16_t config[SPACE_MAX_PARAMETERS];
         uint64_t size = space_size(f.space);
-        for (uint64_t i = 0; i < size; i += 2) { // every other one was measured by an earlier run
+        for (uint64_t i = 0; i < size; i += 2) { // an earlier run has measured every second configuration
             space_get(f.space, i, config);
             struct observation o = result(config, false);
             strategy_tell(s, &o);

@@ -41,8 +41,8 @@ TEST(the_model_of_a_long_search_knows_how_little_it_knows_of_distant_configurati
         history_tell(&history, &(struct observation){config, OUTCOME_OK, time_of(config), NULL});
     }
     surrogate_learn(&model, history.reported, &rng);
-    // Errors in units of the standard deviations that the model claims: root mean square 2.2, and 193 if the
-    // hyperparameters are fitted to the best rows only.
+    // The errors are divided by the standard deviations that the model claims. Their root mean square is 2.2. It is 193
+    // if the hyperparameters are fitted to the best rows only.
     double squares = 0;
     for (size_t i = 0; i < ASKED; i++) {
         float point[SPACE_MAX_PARAMETERS * 3];

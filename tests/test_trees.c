@@ -53,8 +53,7 @@ TEST(predictions_are_means_of_what_was_shown)
     struct random rng;
     random_seed(&rng, 9);
     for (int i = 0; i < POINTS; i++) d.targets[i] = random_normal(&rng);
-    // With leaves of one point, every point is predicted exactly, and no prediction is outside the range of the
-    // targets.
+    // If each leaf has one point, every point is predicted exactly. No prediction is outside the range of the targets.
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < POINTS; i++) {
         low = fmin(low, d.targets[i]);

@@ -1,4 +1,4 @@
-// The table of a trial's fields and its consequences: every field survives a round trip through an answer and JSON, and
+// The table of a trial's fields and its consequences. Every field survives a round trip through an answer and JSON, and
 // the facts of several stages are combined by one rule.
 #include "tests/e2e.h"
 
@@ -106,7 +106,7 @@ TEST(the_worst_stage_decides_what_is_known_after_compiling)
     stages[2].spill_stores = -1;
     stages[0].spill_loads = -1; // an incomplete sum is unknown
     assert_true(isnan(static_facts_of(stages, 3).spill_bytes));
-    // A recording answers with one stage that has the same facts, except the split of the shared memory.
+    // A recording answers with one stage. This stage has the same facts, except the split of the shared memory.
     struct trial_stage stage = static_facts_stage(&facts);
     stage.shared_dynamic = 4096; // from the launch
     struct static_facts again = static_facts_of(&stage, 1);

@@ -310,7 +310,7 @@ TEST(configurations_of_any_length_are_whole_everywhere)
     assert_string_equal(first + strlen(first) - strlen(",X=7,MODE=good"), ",X=7,MODE=good");
 }
 
-// Answers to requests other than trials: the worker is killed, and its answer is discarded.
+// A worker that answers other requests than trials with impossible results is killed, and its answer is discarded.
 TEST(impossible_answers_to_other_requests_end_the_worker)
 {
     static const struct {

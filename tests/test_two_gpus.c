@@ -1,5 +1,5 @@
-// Several GPUs in one run: the reference that each one measures from time to time, the rule that decides whether a GPU
-// differs, and the fate of its trials.
+// Several GPUs in one run: the reference that each GPU measures from time to time, the rule that decides whether a GPU
+// differs from the others, and the fate of the trials of a GPU that differs.
 #include <math.h>
 
 #include "tests/e2e.h"
@@ -22,8 +22,8 @@ static struct interval noisy(struct random *random, double base)
     return (struct interval){t, 0.999 * t, 1.001 * t};
 }
 
-// Measures on all GPUs, and again on those for which the rule asks for it. GPU i takes factors[i] times as long.
-// Returns a bit mask of the GPUs that are found to differ.
+// Measures on all GPUs, and once more on those GPUs for which the rule requires a repetition. GPU i takes factors[i]
+// times as long. Returns a bit mask of the GPUs that are found to differ.
 static unsigned found(const double *factors, size_t count, double tie, uint64_t seed)
 {
     struct gpu_times times = {0};
@@ -59,7 +59,7 @@ TEST(a_gpu_that_takes_longer_or_less_than_the_others_is_found_and_no_other)
         {2, {1, 1.06}, 0.01, 2},
         {2, {1, 0.94}, 0.01, 2},
         {3, {1, 1, 1.06}, 0.01, 4},
-        {3, {1.06, 1, 1}, 0.01, 1}, // also the first one, if there are others to compare with
+        {3, {1.06, 1, 1}, 0.01, 1}, // also the first GPU, if there are others to compare with
         {8, {1, 1, 1, 0.95, 1, 1, 1.05, 1}, 0.01, 8 + 64},
         {8, {1, 1.005, 1, 0.996, 1.004, 1, 1.005, 1}, 0.01, 0}, // within a tie
         {4, {1, 1, 1.03, 1}, 0.05, 0},                          // a tie set by the user
@@ -223,9 +223,9 @@ TEST(a_gpu_that_is_slower_is_set_aside_by_name_and_nothing_of_it_is_ranked)
     assert_null(strstr(r.err, "gpu 1 is disabled"));
 }
 
-// GPU 2 becomes slow after a dozen measurements. Its results from before its last good check remain valid, under its
-// name. Each GPU measures enough candidates for the last check, which is due after 20 times the duration of the first
-// check.
+// GPU 2 becomes slow after a dozen measurements. The results that it measured before its last good check remain valid
+// and keep its name. Each GPU measures long enough for the last check, which is due after 20 times the duration of the
+// first check.
 TEST(a_gpu_that_becomes_slower_is_found_by_the_check_at_the_end)
 {
     char *folder = job_folder("gpus_drift", 128);

@@ -1,5 +1,5 @@
-// The pipes that work is compared with: which one a job uses, which ceilings it needs, and that no share of a ceiling
-// is reported if the pipe is unknown.
+// The pipes with which a job's work is compared. Tests which pipe a job uses and which ceilings it needs. If the pipe
+// is unknown, no share of a ceiling is reported.
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 

@@ -16,8 +16,8 @@ static struct space *make_space(struct symbols *symbols)
     return s;
 }
 
-// 64 is the largest value although it is not the last in the list; UNROLL=1 is the smallest possible; flags have no
-// edge.
+// TILE=64 is the largest value, although it is not the last in the list. UNROLL=1 and flags are not reported: no
+// smaller UNROLL is possible, and flags have no edge.
 TEST(the_winners_edges_are_named)
 {
     struct symbols *symbols = symbols_new();

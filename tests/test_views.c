@@ -1,5 +1,5 @@
-// The store's views: their columns are stable (tests/stores/views_v1.txt), their values are those that the program
-// itself reads and exports, and every store that `tune` opens has them, even after an interruption.
+// The store's views: their columns are stable (tests/stores/views_v1.txt), and their values are the ones that the
+// program itself reads and exports. Every store that `tune` opens has the views, even after an interruption.
 #include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -123,7 +123,7 @@ static void no_line_is_missing(const char *lines, const char *in, const char *wh
 #define PROMISED "tests/stores/views_v1.txt"
 
 // Adds the new columns to the list of promised columns and to the table in docs/store.md. Frees the list and returns a
-// malloc'ed one.
+// new list (malloc'ed).
 static char *promise_new_columns(char *promised, const char *found)
 {
     static const char *const levels[] = {"v1_trials", "v1_problems", "v1_stages"};

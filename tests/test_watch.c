@@ -158,7 +158,7 @@ TEST(the_summary_of_a_search_says_how_busy_gpus_compilers_and_driver_were)
 
 // During a run --------------------------------------------------------------------------------------------------------
 
-// Waits until the live file contains measured candidates, at most a minute.
+// Waits, for at most a minute, until the live file contains measured candidates.
 #define LIVE "for i in $(seq 600); do grep -qs clock_mhz store.db.status.json && break; sleep 0.1; done; "
 #define STATUS "$BIN/sweetspot status job.cfg --store store.db "
 // Makes the live file look as if another machine had written it. `status` then does not read the store.

@@ -113,7 +113,7 @@ static int see(void *user, const struct trial *trial)
 {
     struct seen *s = user;
     s->count++;
-    // Configurations that fail in the landscape report launch errors; if the worker died twice, the candidate crashed.
+    // Configurations that fail in the landscape are launch errors. A candidate whose worker died twice has crashed.
     if (trial->status != STATUS_OK && trial->status != STATUS_LAUNCH_ERROR && trial->status != STATUS_CRASHED)
         fail_msg("%s: %s", status_name(trial->status), trial->reason);
     s->faults += trial->status == STATUS_CRASHED;

@@ -7,8 +7,9 @@
 //
 //     TEST_MAIN(NULL, NULL)
 //
-// TEST_WITH names functions that run before and after the test, TEST_MAIN names those of the whole program. Tests run
-// in the order of the file. With TEST_FILTER="*four*" in the environment only tests with matching names run.
+// TEST_WITH names functions that run before and after the test, and TEST_MAIN names functions that run before and after
+// the whole program. Tests run in the order of the file. With TEST_FILTER="*four*" in the environment only tests with
+// matching names run.
 //
 // Strings and folders from functions that use testing_later, such as test_text and e2e_folder, are released after the
 // test, or after the last test if the program's set-up made them. Folders of a failed test are kept.
@@ -90,7 +91,7 @@ static inline char *test_text(const char *format, ...)
     return test_owned(text);
 }
 
-// The content of the file at this path, which must exist; freed after the test.
+// Returns the content of the file at this path, which is freed after the test. The file must exist.
 #define test_file(...) testing_file(test_text(__VA_ARGS__))
 static inline char *testing_file(const char *path)
 {
@@ -111,7 +112,7 @@ static inline json_t *test_json(json_t *value)
     return value;
 }
 
-// Fails, and shows the whole text, unless every part is in it.
+// Fails, and shows the whole text, unless every part is in the text.
 #define assert_contains(text, ...) \
     testing_contains(text, (const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *))
 static inline void testing_contains(const char *text, const char *const *parts, size_t count)

@@ -1,5 +1,5 @@
 // Workers that only let time pass. They answer as GPUs and compilers would for candidates of any job, with times from a
-// synthetic landscape, and send each answer when it is due. One instance can simulate any number of workers: a single
+// synthetic landscape. Each answer is sent when it is due. One instance can simulate any number of workers: a single
 // worker process (timed_worker.c) or all workers of a node (timed_node.c). A GPU handles one request at a time;
 // compilers answer after $TIMED_COMPILE seconds (default: at once). A trial takes $TIMED_TRIAL seconds (0.3), varied by
 // at most the fraction $TIMED_SPREAD (0.2) either way. $TIMED_DEVICE is the GPU's name (Timed GPU). If $TIMED_COUNT is
@@ -81,8 +81,8 @@ static inline uint64_t timed_hash(const char *text, size_t length)
     return hash * 0x9e3779b97f4a7c15u >> 11;
 }
 
-// Smooth in the logarithm of every numeric parameter, with one optimum for each and a ripple of a few percent. NaN for
-// one configuration in sixteen, which fails.
+// Smooth in the logarithm of every numeric parameter, with one optimum for each and a ripple of a few percent. One
+// configuration in sixteen has the time NaN, because it fails.
 static inline double timed_landscape(const char *config)
 {
     uint64_t whole = timed_hash(config, strlen(config));
@@ -203,7 +203,8 @@ static inline void timed_take_lines(struct timed_answers *t, size_t worker, char
     memmove(input, line, *size);
 }
 
-// The answer that is due first, or the earlier request's if two are due at the same time; `count` if there is none.
+// Returns the index of the answer that is due first, or `count` if there is none. Of two answers that are due at the
+// same time, the one to the earlier request comes first.
 static inline size_t timed_first(const struct timed_answers *t)
 {
     size_t first = 0;
@@ -218,7 +219,7 @@ static inline double timed_next(const struct timed_answers *t)
     return t->count ? t->waiting[timed_first(t)].due : INFINITY;
 }
 
-// An answer that is due, which the caller owns, and its worker; NULL if none is due.
+// Returns an answer that is due, and its worker; NULL if none is due. The caller owns the answer.
 static inline json_t *timed_due(struct timed_answers *t, double now, size_t *worker)
 {
     size_t first = timed_first(t);

@@ -1,7 +1,7 @@
 // The agent of a node whose GPUs only let time pass. It implements sweetspot-node's part of the protocol
-// (node_frame.h). Instead of starting workers, it answers for all of them (timed_answers.h), in one process and one
-// thread. tests/measure/width.sh uses 32 of these agents for 256 GPUs. It accepts sweetspot-node's arguments and
-// ignores them.
+// (node_frame.h). It starts no workers but answers for all of them (timed_answers.h), in one process and one thread.
+// tests/measure/width.sh uses 32 of these agents for 256 GPUs. The agent accepts sweetspot-node's arguments and ignores
+// them.
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>

@@ -50,7 +50,7 @@ static inline void tune(const char *folder, const char *before, const char *opti
     tune_to(0, folder, before, options);
 }
 
-// The content of a file in the folder, which must exist. malloc'ed.
+// Returns the content of a file in the folder (malloc'ed). The file must exist.
 static inline char *folder_file(const char *folder, const char *name)
 {
     char *path = test_text("%s/%s", folder, name), *text = text_read_file(path, NULL);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the driver under valgrind's memcheck, on one job from its search to its report. There must be no invalid access,
 # no use of uninitialised memory, and no memory that is definitely lost. Ends with "N passed, N failed, N skipped",
-# which counts commands; all are skipped if valgrind is missing.
+# which counts commands. If valgrind is missing, all commands are skipped.
 #
 # Usage: BIN=out/bin SPACE=FILE tests/valgrind.sh, or `make test-valgrind`. The workers are separate processes and do
 # not run under valgrind.

@@ -1,5 +1,5 @@
 // Shared by the tests of a report's page in Chromium. Every test fails if the console shows an error or a warning, or
-// if the page makes any request other than for itself.
+// if the page requests anything except its own file.
 'use strict';
 
 const test = require('node:test'),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the browser tests and ends with one line: N passed, N failed, N skipped. If something that they need is missing,
-# all of them are skipped, with a message.
+# Runs the browser tests and ends with one line: N passed, N failed, N skipped. If something that the tests need is
+# missing, all tests are skipped, with a message.
 #
 # Usage: SCRIPT=out/page/report.js BIN=out/bin tests/browser/run.sh. Chromium is installed if root runs this and apt-get
 # exists. DEADLINE: seconds for everything.

@@ -87,7 +87,7 @@ all('any two parameters can be seen together', 'one', {}, async tab => {
     assert.equal(strongest, 1);
 });
 
-// The cells of a column of the table of trials that are on its page.
+// The cells of one column on the page of the table of trials that is shown.
 const column = k => `[...document.querySelectorAll('.trials tbody tr')].map(row => row.cells[${k}].innerText)`;
 
 all('100,000 trials are in a table that sorts, searches and pages, each within 2 s', 'large', {}, async tab => {

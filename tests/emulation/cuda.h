@@ -1,7 +1,8 @@
-// CUDA's execution model on the CPU, as far as the templates' tests need it: blocks one after another, a block's
-// threads as coroutines that take turns at barriers, shared memory, and asynchronous copies that arrive when they are
-// waited for and no sooner. Clusters are not emulated. Lockstep of warps and tensor cores are emulated only as far as
-// mma.h adds them. A kernel's results can thus be checked without a GPU, but not its speed or races between barriers.
+// CUDA's execution model on the CPU, as far as the templates' tests need it. Blocks run one after another, and a
+// block's threads are coroutines that take turns at barriers. There are shared memory and asynchronous copies, which
+// arrive only when they are waited for. Clusters are not emulated. Of tensor cores and warps in lockstep, only the
+// parts in mma.h are emulated. A kernel's results can thus be checked without a GPU, but not its speed or races between
+// barriers.
 #pragma once
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // Compares templates/gemm_mma.cu, emulated (cuda.h, mma.h), with three loops. The configuration is given by macros, as
-// the tuner does. Shapes are larger than its tiles, smaller, and equal, with and without beta, with rows that are
-// aligned to 16 bytes and rows that are not. All elements are small integers and most are 0, so that the expected bits
-// are known. Exit status 0 and "ok" if all results are correct.
+// in the tuner. Shapes are larger than the tiles, smaller than them, or equal to them, with and without beta. Rows are
+// aligned to 16 bytes or unaligned. All elements are small integers and most are 0, so that the expected bits are
+// known. Exit status 0 and "ok" if all results are correct.
 #include <numeric>
 
 #include "cuda.h"

@@ -1,6 +1,6 @@
-// Compares templates/gemm_simt.cu, emulated (cuda.h), with three loops. The configuration is given by macros, as the
-// tuner does. Shapes are larger than its tiles, smaller, and equal, with and without beta, in padded matrices. Exit
-// status 0 and "ok" if all results are correct.
+// Compares templates/gemm_simt.cu, emulated (cuda.h), with three loops. The configuration is given by macros, as in the
+// tuner. Shapes are larger than the tiles, smaller than them, or equal to them, with and without beta. Matrices are
+// padded. Exit status 0 and "ok" if all results are correct.
 #include <set>
 
 #include "cuda.h"
@@ -91,7 +91,7 @@ bool right(const matrix &before)
 }
 
 #if AFTER_LAUNCH == 2
-// Whether the L2 was asked for every line of B, and for nothing else.
+// Whether every line of B was prefetched into the L2, and nothing else.
 bool prefetched_b()
 {
     std::set<size_t> lines;

@@ -1,7 +1,7 @@
 // templates/gemm_wgmma.cu with FINISH two_pass, emulated (cuda.h): how the consumers store known partial sums, and how
-// gemm_wgmma_finish adds them. The configuration is given by macros, as the tuner does. Shapes are larger than its
-// tiles, smaller, and equal, with and without beta, in padded matrices. Sums are multiples of 1/8, so that the expected
-// bits are known. Exit status 0 and "ok" if all results are correct.
+// gemm_wgmma_finish adds them. The configuration is given by macros, as in the tuner. Shapes are larger than the tiles,
+// smaller than them, or equal to them, with and without beta. Matrices are padded. Sums are multiples of 1/8, so that
+// the expected bits are known. Exit status 0 and "ok" if all results are correct.
 #include "cuda.h"
 
 namespace

@@ -1,6 +1,6 @@
-// templates/gemm_mma/instructions.cuh, emulated: the instructions that the lanes of a warp execute together (PTX ISA,
-// ldmatrix and mma.sync for bf16, f16, tf32 and s8). The eight rows of a matrix, and the 32 lanes of a load, must lie
-// in different banks.
+// templates/gemm_mma/instructions.cuh, emulated. These are the instructions that the lanes of a warp execute together
+// (PTX ISA, ldmatrix and mma.sync for bf16, f16, tf32 and s8). The eight rows of a matrix, and the 32 lanes of a load,
+// must lie in different banks.
 #pragma once
 
 #include "gemm_mma/parameters.cuh"
@@ -11,14 +11,14 @@ namespace
 {
 
 // The words that each thread of the block gives to its warp. There are two sets, because a thread may give its next
-// words before the other threads have read these.
+// words before the other threads have read its previous ones.
 struct given {
     unsigned words[2][6];
     unsigned calls;
 };
 given given_words[1024];
 
-// Gives words, waits for the warp, and returns the set that they are in.
+// Gives words to the warp, waits until all lanes have given theirs, and returns the set that holds them.
 template <int N> unsigned give(const unsigned (&words)[N])
 {
     given &mine = given_words[threadIdx.x], *const first = &given_words[threadIdx.x / 32 * 32];

@@ -1,4 +1,4 @@
-// templates/norm.cu, emulated (cuda.h), with a configuration that is given by macros, as the tuner does. Rows fit into
+// templates/norm.cu, emulated (cuda.h), with a configuration that is given by macros, as in the tuner. Rows fit into
 // registers or are longer, have sizes that VECTOR does not divide, and lie at addresses that are not aligned for
 // vectors. Data are far from 0, and one row has a NaN. Exit status 0 and "ok" if all results are correct.
 #include "cuda.h"
@@ -39,7 +39,7 @@ unsigned short rounded(float f)
 }
 
 // Values that the lanes of a warp exchange. There are two sets, because a lane may give its next value before the other
-// lanes have read this one.
+// lanes have read its previous value.
 float given[1024][2];
 unsigned calls[1024];
 

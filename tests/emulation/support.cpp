@@ -141,7 +141,7 @@ void check_guards()
     launch(2, 2, 2, [] { support_guards(regions, to, guards, &found); });
 }
 
-// One call writes guards, another checks them. Every changed byte is counted, including bytes before the data.
+// One call writes guards, and another call checks them. Every changed byte is counted, including bytes before the data.
 void guards_are_written_and_checked()
 {
     const u64 data = (u64)slots[0].bytes + 1024;
@@ -218,7 +218,7 @@ void unwritten_elements_are_recognised()
 }
 
 // Where NaN is expected, the NaN of an element that was not written is wrong. If requested, zeros of different signs
-// differ.
+// count as different.
 void nan_and_signs()
 {
     static float out[4];
@@ -252,7 +252,7 @@ void low_numbers_without_a_sign_are_zero()
            "not random", 0);
 }
 
-// No element is exactly correct, but all are close, and those of a padded output are in their places.
+// No element is exactly correct, but all are close. The elements of a padded output are in their places.
 void disturbed_elements_are_wrong_and_close()
 {
     static u64 key;

@@ -1,4 +1,4 @@
-// templates/transpose.cu, emulated (cuda.h), with a configuration that is given by macros, as the tuner does. Matrices
+// templates/transpose.cu, emulated (cuda.h), with a configuration that is given by macros, as in the tuner. Matrices
 // have several tiles, less than one tile, or sizes that VECTOR does not divide. Exit status 0 and "ok" if all results
 // are correct.
 #include "cuda.h"

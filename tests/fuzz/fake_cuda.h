@@ -29,7 +29,7 @@ struct cuda {
 };
 static struct cuda fake_device;
 
-#ifndef FAKE_CUDA_WITH_LIBRARIES // a program that loads the user's libraries loads others too
+#ifndef FAKE_CUDA_WITH_LIBRARIES // programs that load the user's libraries can also load others
 // cuBLAS, CUPTI and NVML do not exist here.
 void *library_open(const char *name, bool toolkit, bool global, struct error *err)
 {
@@ -196,8 +196,8 @@ static void *fake_variable(const char *name)
     return fake_variables[i].words;
 }
 
-// The error that loading a module returns after `fake_loads` others were loaded. If it is 0, the result depends on the
-// image.
+// The error with which loading a module fails after `fake_loads` other modules were loaded. If the error is 0, the
+// result depends on the image.
 static int fake_load_fails, fake_loads;
 int cuda_module_load(const void *image, struct cuda_module **out, struct error *err)
 {
@@ -221,8 +221,8 @@ void cuda_module_unload(struct cuda_module *module)
     fake_module_count -= module != NULL;
 }
 
-// Kernels are told apart by name, except those that come after FAKE_KERNELS others. Kernels whose name begins with an
-// underscore are missing.
+// Kernels are told apart by name, as far as FAKE_KERNELS allows; all further kernels count as one. Kernels whose name
+// begins with an underscore are missing.
 static char fake_kernels[FAKE_KERNELS][64];
 int cuda_module_kernel(struct cuda_module *module, const char *symbol, struct cuda_kernel **out, struct error *err)
 {
@@ -237,7 +237,7 @@ int cuda_module_global(struct cuda_module *module, const char *symbol, uint64_t 
                        struct error *err)
 {
     char name[64];
-#ifdef FAKE_CUDA_EMULATES // candidates do not know their module, and are loaded one after another
+#ifdef FAKE_CUDA_EMULATES // candidates do not know their module; only one is loaded at a time
     snprintf(name, sizeof name, "%s", symbol);
 #else
     const long number = (const char *)module - fake_module;
@@ -272,7 +272,7 @@ int cuda_kernel_occupancy(struct cuda_kernel *kernel, const struct cuda_geometry
 static void (*fake_kernel)(void **args);
 static const char *fake_launched; // the name of the kernel
 static struct cuda_geometry fake_geometry;
-// After this many launches of this kernel, there is no memory for the next one; NULL: memory never runs out.
+// After `launches` launches of `kernel`, the next launch fails for lack of memory. NULL: memory never runs out.
 static struct {
     const char *kernel;
     int launches;

@@ -1,9 +1,9 @@
-// The requests that sweetspot-compile reads, one per line, with a compiler that exists only here: its log is the
-// program's text, and it fails if that contains the word "error". Paths that begin with "SOURCE" stand for a source
-// file, those with "CACHE" for a folder.
+// The requests that sweetspot-compile reads, one per line. The compiler exists only here: its log is the program's
+// text, and it fails if the text contains the word "error". Paths that begin with "SOURCE" stand for a source file, and
+// paths that begin with "CACHE" stand for a folder.
 //
-// Promise: every request gets an answer, which is a JSON object with a status, and leaks no memory. The cache answers
-// with the result of the compilation.
+// Promise: every request is answered with a JSON object that has a status, and no memory is leaked. An answer from the
+// cache has the result of the compilation.
 #include "tests/fuzz/fuzz_json.h"
 
 #define main compile_main
@@ -98,7 +98,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-// Replaces every string that stands for a file or a folder by its path, and any other path by one that does not exist.
+// Replaces every string that stands for a file or a folder by the path of that file or folder, and any other path by a
+// path that does not exist.
 static void put_paths(json_t *value)
 {
     static const char *const keys[] = {"source", "cache"};

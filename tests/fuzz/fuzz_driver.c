@@ -1,7 +1,8 @@
-// Answers of compilers and GPU workers to the driver: a whole run of `tune`, with a store, a search, counters and a
-// final, in which the workers' answers come from the input. The first line names the job ("plain" or "each"); every
-// other line is a request's "op" and the answer to it. Requests of one kind get the lines of that kind in order. When
-// these run out, the last one is repeated; a kind without lines gets a valid answer. "op die" ends the worker instead.
+// Answers of compilers and GPU workers to the driver: the workers' answers come from the input in a whole run of
+// `tune`, with a store, a search, counters and a final. The first line names the job ("plain" or "each"). Each further
+// line is a request's "op" and the answer to this request. Requests of one kind get the lines of that kind in order.
+// When these run out, the last one is repeated; requests of a kind without lines get a valid answer. "op die" ends the
+// worker instead.
 //
 // Promise: whatever workers answer, the run ends with one of its exit statuses, and its store can be read.
 #include <errno.h>

@@ -1,9 +1,9 @@
-// Expressions, and search spaces built from them. A line of the input is an expression; all of them together are the
-// constraints of a small space.
+// Expressions, and search spaces built from them. Each line of the input is an expression, and all lines together are
+// the constraints of a small space.
 //
 // Promise: every input is either parsed or refused. A parsed expression has a value or an error, and C code or an
-// error. The space contains exactly the configurations for which brute force finds that every constraint holds, each
-// under its own number.
+// error. The space contains exactly the configurations for which brute force finds that every constraint holds. Each
+// configuration has its own number.
 #include "tests/fuzz/fuzz.h"
 
 #include "search/space/space.h"

@@ -44,7 +44,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-// Replaces every string in a request that stands for a file by its path, and any other path by one that does not exist.
+// Replaces every string in a request that stands for a file by that file's path, and any other path by a path that does
+// not exist.
 static void put_paths(json_t *value)
 {
     json_array_each(value, i, each) put_paths(each);
@@ -68,7 +69,7 @@ static bool is_long(const json_t *request)
            json_get_integer(json_object_get(request, "verify"), "guard_bytes", 0) > FAKE_ALLOCATION;
 }
 
-// Whether the request runs a reference command. That is a user's program, and is not run here.
+// Whether the request runs a reference command, which is a user's program and is not run here.
 static bool runs_command(const json_t *request)
 {
     return json_object_get(json_object_get(request, "reference"), "command") != NULL;

@@ -1,7 +1,7 @@
 // Logs of compute-sanitizer. The first line of the input is the candidate's kernel.
 //
-// Promise: every input can be read. Counts are never negative, and if there are errors or warnings, the text of the
-// first one is kept.
+// Promise: every input can be read. Counts are never negative. If there are errors or warnings, the text of the first
+// one is kept.
 #include "tests/fuzz/fuzz.h"
 
 #include "tuner/setup/sanitizer_log.h"

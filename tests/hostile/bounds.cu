@@ -1,5 +1,6 @@
-// Kernels that compute correct results, but write outside their memory: y = a*x + 1 and b += x for matrices of rows x
-// cols elements whose rows are ld apart. A case consists of a place and the launches in which one thread writes there.
+// Kernels that compute correct results, but write outside their memory. They compute y = a*x + 1 and b += x for
+// matrices of rows x cols elements whose rows are ld apart. A case consists of a place and the launches in which one
+// thread writes there.
 //
 //     buffers   x (in), y (out), b (inout), all rows x cols with ld; s (scratch, 4096 floats without a fill)
 //     launch    grid ceil_div(rows * cols, 1024), block 256, four elements a thread

@@ -258,7 +258,7 @@ HELPER void partial_part(int n, const int *w, u64 *s)
     i64 mine = 0;
     const int first = blockIdx.x * TILE;
 #if IS(cache_compared_in_full)
-    // All elements are compared; the kept sum is used only if none differs.
+    // All elements are compared. The kept sum is used only if no element differs.
     __shared__ u32 differs;
     if (threadIdx.x == 0) differs = blockIdx.x >= SLOTS || kept_sum[blockIdx.x] == 0;
     __syncthreads();

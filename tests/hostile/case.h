@@ -2,9 +2,9 @@
 // file with the same name next to the family has the expected verdicts. A new case is a line in the .txt file, a value
 // in the .cfg file, and the code; tests/test_gpu_hostile.c compares the lists and looks for every name in the code.
 //
-// Most families get the case's name as a macro, -DNAME, and ask IS(NAME). The others get -DCASE=NAME and have a table
-// of macros that gives a name its meaning: several nonzero numbers (`where, when, what`), which PART separates. They
-// include this file after the table.
+// Most families get the case's name as a macro, -DNAME, and ask IS(NAME). The other families get -DCASE=NAME. They
+// define a table of macros that maps each name to several nonzero numbers (`where, when, what`), and include this file
+// after the table. PART separates the numbers.
 #pragma once
 
 // 1 if the macro is 1, and 0 if there is none: IS_1_ shifts the 1 to where IS_TAKE_ takes it.

@@ -61,7 +61,7 @@ HELPER u64 undigest(u64 x)
     return x ^ (x >> 31) ^ (x >> 62);
 }
 
-// Computes the first two words of x with the lowest bit of the first word changed, and the second word chosen such that
+// Forges the first two words of x: the lowest bit of the first word is changed, and the second word is chosen such that
 // the sum of their digests stays the same. Forging twice restores x.
 HELPER void forge(const float *x, u64 to[2])
 {

@@ -67,9 +67,8 @@ extern "C" __global__ void loose_expected(int n, const float *x, float *sums)
     sums[blockIdx.x] = (float)mine;
 }
 
-// y = a*x + y0. Tile t of 1024 elements belongs to group t % 64, and block g handles group g: the largest and the
-// smallest result, the smallest bit pattern of |x|, and the number of positive x. A group without elements gets four
-// zeros.
+// y = a*x + y0. Tile t of 1024 elements belongs to group t % 64. Block g computes group g's largest and smallest
+// result, smallest bit pattern of |x|, and number of positive x. A group without elements gets four zeros.
 extern "C" __global__ void groups_expected(int n, float a, const float *x, const float *y0, float *y, float *top,
                                            float *low, unsigned *least, unsigned *hits)
 {

@@ -9,7 +9,7 @@
 //     constant_answer     writes the mean of y, whatever x is
 //     smallest_zero       writes zeros where the answer is below 1e-4
 //     half_precision      computes in f16, which is off by up to 5e-4
-//     left_to_the_next    does the work of the previous launch, and leaves its own to the next
+//     left_to_the_next    does the previous launch's work, and leaves its own to the next launch
 //     sleeps_at_first     sleeps in its first eight launches, and not later: correct
 //     fast_at_first       sleeps from its ninth launch on: correct
 //     answers_in_warm_up  computes only in its first eight launches

@@ -1,7 +1,7 @@
 /*
- * Kernels that misbehave, one for each way in which a candidate can fail: y[i] = a*x[i] + y0[i] for i < n, sabotaged
- * according to MODE. One job file enumerates the modes. The worker must survive each of them, and only CORRECT and SLOW
- * may be accepted.
+ * Kernels that misbehave, one for each way in which a candidate can fail. They compute y[i] = a*x[i] + y0[i] for n
+ * elements, sabotaged according to MODE. One job file enumerates the modes. The worker must survive each of them, and
+ * only CORRECT and SLOW may be accepted.
  *
  *     buffers   x (in), y0 (in), y (out), n floats each; guards of 4096 bytes
  *     launch    grid ceil_div(n, 256), block 256, shared memory as in the table (0 if it names none)

@@ -1,6 +1,6 @@
-// Kernels that search the memory around their own for the judge's data, and use or change these data: y = a*x + y0 for
-// n elements, and x added to the n elements of b. Only block 0 searches, within `REACH`. Its results are wrong if it
-// finds nothing or does damage. Reading unmapped memory is a crash.
+// Kernels that search the memory around their own memory for the judge's data, and use or change these data. They
+// compute y = a*x + y0 for n elements, and add x to the n elements of b. Only block 0 searches, within `REACH`. Its
+// results are wrong if it finds nothing or does damage. Reading unmapped memory is a crash.
 //
 //     buffers   x, y0 (in), y (out), b (inout); n elements each
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread

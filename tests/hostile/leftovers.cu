@@ -1,6 +1,7 @@
 // Kernels that use data that an earlier launch left behind: y = a*x + y0 for n elements, and the 4096 elements of b
-// doubled. A case has three parts: where the number of earlier launches is kept, which launches misbehave, and how. The
-// number is encoded as a word that nothing else writes (`encode`); any other content means no earlier launch.
+// doubled. A case has three parts: the place where the number of earlier launches is kept, the launches that misbehave,
+// and the way in which they misbehave. The number is encoded as a word that nothing else writes (`encode`); any other
+// content means no earlier launch.
 //
 //     buffers   x, y0 (in), y (out), b (inout), s (scratch, n + 1024 floats without a fill), z (scratch, zero)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread; 8192 bytes of dynamic shared memory

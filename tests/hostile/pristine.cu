@@ -1,8 +1,8 @@
 // Kernels that are correct on freshly allocated (clean) memory and on memory full of NaN, but wrong on memory that
 // holds earlier data. They compute y = a*x + y0 for n elements. Tiles have 1024 elements; tile t is in group t % 64.
 // For each of the 64 groups, they also compute the largest and the smallest result, the smallest bit pattern of |x|,
-// and the number of positive x. A group without elements has zeros. The correct kernels among them do nearly the same,
-// but work on any memory.
+// and the number of positive x. A group without elements has zeros. Some of the kernels here are correct: they do
+// nearly the same, but work on any memory.
 //
 //     buffers   x, y0 (in), y, top, low, least, hits (out; 64 elements each, except y), s (scratch, n + 4096 floats),
 //               c (scratch, grid + 64 u32), z (scratch, 1024 u32, zero)

@@ -1,5 +1,5 @@
 // Correct kernels with unusual features: y = a*x + y0 for n elements, and the 4096 elements of b doubled. None of them
-// may be refused, whatever the worker does to detect wrong ones. right.cfg defines how each is launched.
+// may be refused, whatever the worker does to detect wrong kernels. right.cfg defines how each is launched.
 //
 //     buffers   x, y0 (in), y (out), b (inout, 4096), s (scratch, n + 4096 floats without a fill),
 //               z (scratch, 4096 u32, zero)

@@ -82,7 +82,8 @@ HELPER void shared_part(long long tile, int n, float a, const float *x, const fl
     }
 #endif
 #elif IS(cluster_of_two) || IS(cluster_of_eight)
-    // Each block writes its neighbour's tile to the neighbour's shared memory, and then stores the tile in its own.
+    // Each block writes its neighbour's tile to the neighbour's shared memory, and then stores the tile that it finds
+    // in its own shared memory.
     __shared__ float staged[TILE];
     u32 rank, size, there;
     asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));

@@ -1,5 +1,6 @@
-// Kernels that are wrong in only some of their launches, which the clock or the caches decide: y = a*x + y0 for n
-// elements. No launch passes anything to another, and they use nothing that the worker restores.
+// Kernels that are wrong in only some of their launches. The clock or the caches decide which launches are wrong. They
+// compute y = a*x + y0 for n elements. No launch passes data to another launch, and no launch uses anything that the
+// worker restores.
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread

@@ -1,5 +1,6 @@
 // Candidates of two launches: t = a*x, then y = t + y0, for n elements. In the cases marked in stages.cfg, the second
-// launch may begin before the first one has ended (programmatic dependent launch), and must then wait for it.
+// launch may begin before the first launch has ended (programmatic dependent launch). It must then wait for the first
+// launch.
 //
 //     buffers   x, y0 (in), t (scratch without a fill), y (out)
 //     launch    both: grid ceil_div(n, 1024), block 256, four elements a thread

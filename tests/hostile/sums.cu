@@ -225,7 +225,7 @@ extern "C" __global__ void sums(int n, const int *x, i64 *partial, u32 *z, i64 *
     __syncthreads();
     if (blockIdx.x == gridDim.x - 1) finish(partial, total);
 #elif IS(chain)
-    // z[0] is the next ticket, and z[1] the number of blocks that have added their sums. Blocks take tickets in the
+    // z[0] is the next ticket, and z[1] is the number of blocks that have added their sums. Blocks take tickets in the
     // order in which they run.
     if (threadIdx.x == 0) {
         u32 number = atomicAdd(&z[0], 1u);

@@ -1,6 +1,6 @@
-// Kernels that compute correct results, y = a*x + y0 for n elements, but try to be timed with warm caches, or to move
-// work out of the measured time. With a cold cache they must not gain. The cases plain_after and unchanged_at_last do
-// the same as `plain`.
+// Kernels that compute y = a*x + y0 for n elements. The results are correct, but the kernels try to be timed with warm
+// caches, or to move work out of the measured time. With a cold cache this must not save time. The cases plain_after
+// and unchanged_at_last do the same as `plain`.
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread

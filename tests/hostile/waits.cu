@@ -1,6 +1,7 @@
 // Kernels that do not wait for data that they need: y[i] = a*x[j] + y0[i] for n elements, where j is i's place in the
-// next tile of 1024 elements (after the last tile comes the first; j = i if there is no such place). Also, b[i - 1] is
-// added to b[i], and b[0] to itself. Most kernels write a*x for their own tile to scratch and read the next tile's.
+// next tile of 1024 elements. After the last tile comes the first, and j = i if there is no such place. Also, b[i - 1]
+// is added to b[i], and b[0] is added to itself. Most kernels write a*x for their own tile to scratch and read the a*x
+// of the next tile from there.
 //
 //     buffers   x, y0 (in), y (out), b (inout), s (scratch, n + 1024), z (scratch, 3 * tiles + 64 u32, zero)
 //     launch    grid ceil_div(n, 1024), block 256
@@ -214,8 +215,9 @@ HELPER void y_part(int n, float a, const float *x, const float *y0, float *y, fl
 
 // ---- b in place ----------------------------------------------------------------------------------------------------
 
-// Uses the tile's elements and the one before them, which the previous tile's block changes. Tiles go in reverse order,
-// so that a block waits only for blocks that began earlier. If no block waits, tiles go in forward order.
+// Uses the tile's elements and the element before them, which the block of the previous tile changes. Tiles go in
+// reverse order, so that a block waits only for blocks that began earlier. If no block waits, tiles go in forward
+// order.
 HELPER void b_part(int n, float *b, u32 *z)
 {
     const bool waits = !IS(halo_in_place) && !IS(halo_in_place_after_sleep);

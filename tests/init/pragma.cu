@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     for (; i < n; i += step) z[i] = x[i] + y[i];
 }
 
-// The same, as simple as possible.
+// The same sum, computed as simply as possible.
 extern "C" __global__ void add_naive(const float *x, const float *y, float *z, long long n)
 {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// A matrix product with register tiles, and a naive one.
+// A matrix product with register tiles, and a naive product.
 #include <cassert>
 #include <cstdio>
 #define CEIL_DIV(M, N) (((M) + (N)-1) / (N))

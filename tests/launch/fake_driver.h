@@ -1,5 +1,5 @@
-// The driver API's functions that a header's launch functions call, for tests of launching without a GPU. They record
-// their calls. Included once, by the test program.
+// Replacements for the driver API's functions that a header's launch functions call, for tests of launching without a
+// GPU. The replacements record their calls. The test program includes this file once.
 #pragma once
 
 #include <cuda.h>

@@ -1,8 +1,8 @@
-// A libcuda.so.1 for tests of launching without a GPU, for programs in C and Python. There are two devices, and every
+// A libcuda.so.1 for programs in C and Python that test launching without a GPU. There are two devices, and every
 // thread has its own contexts. Each launch and each fill appends a line to $FAKE_LOG. $FAKE_ARGUMENTS lists the sizes
-// of each kernel's arguments, "symbol:8,4;". An address belongs to device (address >> 40) - 1, and to no GPU if that
-// does not exist. $FAKE_DEVICE: the devices' name; $FAKE_SMS: their multiprocessors; $FAKE_VERSION: the driver's
-// version.
+// of each kernel's arguments, "symbol:8,4;". An address belongs to device (address >> 40) - 1, or to no GPU if there is
+// no device with this number. $FAKE_DEVICE: the devices' name; $FAKE_SMS: their multiprocessors; $FAKE_VERSION: the
+// driver's version.
 #include <cuda.h>
 #include <pthread.h>
 #include <sched.h>

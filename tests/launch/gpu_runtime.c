@@ -1,6 +1,6 @@
 /* Computes C = A*B through sweetspot_runtime.c, with the kernel of tests/test_gpu_header.c's FP32 job, and compares the
  * result with the CPU's. The kernel is loaded while a graph is captured, in a second context, and from a folder. Also
- * tests refusals. The arguments: the folder, and a cubin for sm_80. The GPU is newer. */
+ * tests refusals. The arguments are the folder and a cubin for sm_80, which the newer GPU cannot load. */
 #define SWEETSPOT_DECLARATIONS
 #include "sweetspot_runtime.c"
 

@@ -1,5 +1,5 @@
-/* A header of an older version of sweetspot (tests/headers) and a new one of the same job: both compile in one
- * translation unit, and both make the same launch through the fake driver. The exit status shows what differs. */
+/* A header of an older version of sweetspot (tests/headers) and a new header of the same job compile in one translation
+ * unit, and make the same launch through the fake driver. The exit status shows what differs. */
 #define OLDER_GEMM_DRIVER_API
 #define MINI_GEMM_DRIVER_API
 #include "fake_driver.h"

@@ -78,7 +78,7 @@ static int check_structs(void)
     return 0;
 }
 
-/* Whether the status is as expected, and nothing was launched or called. */
+/* Whether the status is the expected one and neither a launch nor a call was made. */
 static int refuses(int expected, int status)
 {
     return status == expected && !fake_launches && !calls;

@@ -1,5 +1,5 @@
 /* Tests sweetspot_runtime.c on the fake libcuda: choices, refusals and messages. The kernels' descriptions are written
- * here. The arguments: a folder with kernels in files, and the name of one of their jobs. C99 and C++. */
+ * here. The arguments are a folder with kernels in files, and the name of one of the kernels' jobs. C99 and C++. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

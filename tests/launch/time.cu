@@ -1,10 +1,11 @@
-// Times an embedded binary through name_launch by the final's protocol: with a cold cache, singly or, below 20 us, in a
-// graph with a copy of the memory for each launch. This program is one process; tests/measure/embedded.sh runs it three
-// times.
+// Times an embedded binary through name_launch by the final's protocol. Launches have a cold cache and are timed singly
+// or, below 20 us, in a graph with a copy of the memory for each launch. This program is one process;
+// tests/measure/embedded.sh runs it three times.
 //
 // -DLOWER=sgemm -DUPPER=SGEMM -DHEADER='"sgemm_best.h"' -DSGEMM_RUNTIME_API -include FILE
 // FILE: #define SIZES(s) s[0], s[1], s[2]
-// Prints a line per problem: its number, the median measured here, and the header's time and its interval, in seconds.
+// Prints a line per problem: its number, the median measured here, and the time in the header with its interval, all in
+// seconds.
 #include HEADER
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Measures the rows of benchmarks.tsv: tunes each job from an empty store and an empty compile cache, then writes the
-# output of `sweetspot compare`, with machine, commit and commands, to OUT/<job>.json (<job>_seed2.json for a second
-# seed). `tests/measure/tables.sh add` takes these files into docs/benchmarks. A row that fails does not end the run.
-# Later seeds are measured last, so that a deadline costs repetitions first. Results that OUT already has are not
-# measured again, so the same command resumes after a deadline. All rows take some 12 minutes on an H200.
+# Measures the rows of benchmarks.tsv: tunes each job from an empty store and an empty compile cache. Writes the output
+# of `sweetspot compare`, with machine, commit and commands, to OUT/<job>.json (<job>_seed2.json for a second seed).
+# `tests/measure/tables.sh add` takes these files into docs/benchmarks. A row that fails does not end the run. Later
+# seeds are measured last, so that a deadline costs repetitions first. Results that OUT already has are not measured
+# again, so the same command resumes after a deadline. All rows take some 12 minutes on an H200.
 #
 # Usage: tests/measure/benchmarks.sh [JOB...]        names of job files, without their folder (default: all)
 # OUT: folder of the results (out/benchmarks/results). COMMIT: needed if the program does not know its own. DEADLINE:
@@ -28,7 +28,7 @@ text() {
     printf '"%s"' "${value//$'\n'/\\n}"
 }
 
-# document FILE: prints the JSON document, or null if there is none.
+# document FILE: prints the JSON document, or null if there is no document.
 document() { [ -s "$1" ] && cat "$1" || echo null; }
 
 # measure NAME JOB SECONDS SEED

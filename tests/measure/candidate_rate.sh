@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures candidates per second in a search with the random strategy, from one second after the first result on, and
-# the mean time for which a candidate occupies the GPU.
+# Measures candidates per second in a search with the random strategy, beginning one second after the first result. Also
+# measures the mean time for which a candidate occupies the GPU.
 #
 # SECONDS is the time limit of the whole command, including up to ten seconds for its start.
 # Usage: tests/measure/candidate_rate.sh SECONDS JOB... [-- OPTION...]      options of `sweetspot tune`

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Counts the verdicts of finals on a GPU: finals of five identical kernels under five names, finals of four such kernels
-# and one that takes 2% longer, and finals while a second process loads the GPU. The kernels are chains of dependent
-# multiply-adds by one and zero, so 2% more of them change only the time. tests/test_final_statistics.c does the same in
-# simulation.
+# Counts the verdicts of finals on a GPU. There are finals of five identical kernels under five names, finals of four
+# such kernels and a kernel that takes 2% longer, and finals while a second process loads the GPU. The kernels are
+# chains of dependent multiply-adds by one and zero, so 2% more of them change only the time.
+# tests/test_final_statistics.c does the same in simulation.
 #
 # Usage: tests/measure/final_statistics.sh [identical] [planted] [loaded] [gates]
-# Default: identical, planted and loaded. `gates`: gates for one kernel under two names, and for one that takes 3%
+# Default: identical, planted and loaded. `gates`: gates for one kernel under two names, and for a kernel that takes 3%
 # longer. FINALS: number of finals for `identical` and for `planted`, and number of gates of each kind (100). LOADED:
 # number of finals for `loaded` (20). A final takes about a second, most of which is the start of a GPU worker.
 set -eu
@@ -136,7 +136,7 @@ for what; do
         ;;
     gates)
         job gate 4000 5 "$short" 33
-        # The gate compares the kernel with the one under the other name, whose configuration comes from a header.
+        # The gate compares the kernel with the kernel under the other name, whose configuration comes from a header.
         echo '#define GATE_CONFIGURATION "NAME=1"' >"$folder/base.h"
         for name in 2 5; do
             grep -v '^current' "$folder/gate.cfg" >"$folder/part"

@@ -90,7 +90,7 @@ int main(void)
     CHECK(cudaGetDeviceProperties(&device, 0));
     m.l2 = (size_t)device.l2CacheSize;
     m.blocks = 4 * device.multiProcessorCount;
-    std::vector<u32> words(2 * m.l2 / 4); // not zeros, because those could be compressed
+    std::vector<u32> words(2 * m.l2 / 4); // not zeros, because zeros could be compressed
     for (size_t i = 0; i < words.size(); i++) words[i] = (u32)i * 2654435761u + 2;
     CHECK(cudaMalloc(&m.flush, 2 * m.l2));
     CHECK(cudaMalloc(&m.data, 48 << 20));

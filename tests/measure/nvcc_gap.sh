@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Compares nvcc's builds of the gallery's winners with NVRTC's. Each job is tuned for a short while. After its final,
 # nvcc builds the winner with the header's instructions, and both builds are timed against each other. Prints a row per
-# job: both times with their 95% intervals, the ratio of nvcc's to NVRTC's, and ptxas's figures for both: registers (the
-# maximum over a job's entries), bytes spilled and bytes of code (sums).
+# job: both times with their 95% intervals, the ratio of nvcc's time to NVRTC's, and ptxas's figures for both builds.
+# These are registers (the maximum over a job's entries), bytes spilled and bytes of code (sums).
 #
 # Usage: tests/measure/nvcc_gap.sh [JOB...]        default: twelve jobs
 # TIME: for each search (15s). KEEP: a folder for the stores, which are otherwise deleted. Needs a GPU, nvcc and

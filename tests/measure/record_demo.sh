@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Records the demo's space again (tests/spaces/sgemm_2048_h200.json.gz): all configurations of configs/sgemm_2048.cfg on
-# an H200, with a final, exported with the hash of the current template. Takes some three minutes. Finally checks that a
-# header from the new recording belongs to the current template.
+# Records the demo's space again (tests/spaces/sgemm_2048_h200.json.gz). Measures all configurations of
+# configs/sgemm_2048.cfg and a final on an H200, and exports them with the hash of the current template. Takes some
+# three minutes. Finally checks that a header from the new recording belongs to the current template.
 #
 # Usage: tests/measure/record_demo.sh [FILE]        FILE: output (default: the demo's recording)
 set -eu

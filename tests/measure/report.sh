@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures the cost of `sweetspot report` for stores with many trials (seconds, memory, and the size of the document),
-# then for JOBS stores of 10,000 trials together. The generated stores have eleven parameters, one of them with 1,000
-# values, and twenty counters per trial. A fifth of the trials fails or is slow.
+# Measures the cost of `sweetspot report` (seconds, memory, and the size of the document) for stores with many trials,
+# and then for JOBS stores of 10,000 trials together. The generated stores have eleven parameters, one of them with
+# 1,000 values, and twenty counters per trial. A fifth of the trials fails or is slow.
 #
 # Usage: tests/measure/report.sh [TRIALS...]        default: 100000 1000000; JOBS: 48
 set -eu

@@ -25,7 +25,7 @@ for file in configs/tuned/*.json; do
     if [ ! -d "$tree" ]; then
         mkdir "$tree"
         git archive "$commit" configs templates kernels examples | tar -xf - -C "$tree"
-        # The job language no longer has this setting, which does not affect the code.
+        # The job language no longer has this setting. It does not affect the code.
         grep -rlE '\btie = ' "$tree/configs" | xargs -r sed -i -E 's/\btie = [^;]*;//'
     fi
     mkdir -p "$tree/configs/tuned"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A soak test: one search of many minutes over a mix of sane and hostile candidates, in which nothing may leak or slow
-# down. Kernels that end or hang the GPU's context come only in every 64th round of all modes
-# (tests/hostile/hostile.cu), so that workers live long enough to be observed.
+# A soak test: a search of many minutes over a mix of sane and hostile candidates. Nothing may leak or slow down in it.
+# A round has a candidate for each mode of tests/hostile/hostile.cu. Kernels that end or hang the GPU's context come
+# only in one round out of 64, so that workers live long enough to be observed.
 #
-# Checks: resident memory grows by at most 1 KB per trial in the driver, and not measurably in workers (the resolution
-# is 64 bytes per trial). Open descriptors and GPU memory stay constant. Candidates per second in the last
-# quarter are within 3% of the first, over rounds without such kernels. Prints a table, and "N passed, N failed, N
-# skipped"; exit status 1 when a check fails.
+# Checks: resident memory grows by at most 1 KB per trial in the driver. In workers it does not grow measurably (the
+# resolution is 64 bytes per trial). Open descriptors and GPU memory stay constant. In rounds without such kernels, the
+# candidates per second in the last quarter are within 3% of those in the first quarter. Prints a table, and "N passed,
+# N failed, N skipped"; exit status 1 when a check fails.
 #
 # Usage: tests/measure/soak.sh [SECONDS] [OPTION...]    default: 900 s; options of `sweetspot tune`
 # SOAK_DRY=1: scripted workers replace GPU and compiler (out/bin/fake_worker; make test-programs), to test the script

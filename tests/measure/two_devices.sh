@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Tests one header for two devices, on two machines. On each, `record` tunes a job for five seconds. Then, on both,
-# `merge` makes a header with both binaries from the two stores, builds a program with nvcc, and runs it. The program
-# must choose the binary of its device, report it, and compute the correct product. For each device in the header, the
-# template's macros are checked too.
+# Tests one header for two devices, on two machines. On each machine, `record` tunes a job for five seconds. On both
+# machines, `merge` then makes a header with both binaries from the two stores, builds a program with nvcc, and runs the
+# program. The program must choose the binary of its device, report it, and compute the correct product. For each device
+# in the header, the template's macros are checked too.
 #
 # Usage: tests/measure/two_devices.sh record STORE
 #        tests/measure/two_devices.sh merge STORE STORE

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Measures how many GPUs the driver can serve: searches with 1, 8, 64 and 256 GPUs that only let time pass
 # (tests/timed_answers.h: a synthetic landscape, 0.3 s per candidate, no compile time). BY=agents: nodes of up to 8
-# GPUs, each one process with sweetspot-node's protocol (tests/timed_node.c). BY=processes: a process per GPU
-# (tests/timed_worker.c). For each number of GPUs, prints figures without the first five seconds: candidates per second,
-# and the ratio to that of a single GPU; the driver's processor time per candidate, and its share of a core; its memory
-# after a third and at the end.
+# GPUs, where each node is one process that uses sweetspot-node's protocol (tests/timed_node.c). BY=processes: one
+# process per GPU (tests/timed_worker.c). For each number of GPUs, prints figures without the first five seconds:
+# candidates per second, as a number and as a multiple of a single GPU's; the driver's processor time per candidate and
+# its share of a core; the driver's memory after a third of the time and at the end.
 #
 # Usage: tests/measure/width.sh [TUNE OPTION...]
 # GPUS="1 8 64 256"  SECONDS_EACH=30  JOB=configs/sgemm.cfg  TIMED_TRIAL, TIMED_SPREAD: timed_answers.h

@@ -3,9 +3,9 @@
 # workers die, hang and send garbage, and an agent is killed every few seconds. Trials take 10 ms, so that 100,000 of
 # them do not take long.
 #
-# Checks: the search ends with the requested number of trials, each configuration once; each kind of fault happened; the
-# driver's memory grows by at most 1 KB per trial after the first third. Prints a table, and "N passed, N failed, N
-# skipped"; exit status 1 when a check fails.
+# Checks: the search ends with the requested number of trials and measured each configuration once; each kind of fault
+# happened; the driver's memory grows by at most 1 KB per trial after the first third. Prints a table, and "N passed, N
+# failed, N skipped"; exit status 1 when a check fails.
 #
 # Usage: tests/measure/width_faults.sh [TRIALS] [TUNE OPTION...]    (100000)
 # KILL_EVERY=5: seconds between killed agents. TIMED_TRIAL, TIMED_FAULTS, TIMED_FAULT_KINDS: tests/timed_worker.c

@@ -41,7 +41,7 @@ static bool check_end(struct scene *s, int status)
     return true;
 }
 
-// If a run finished in spite of a fault, starts a new one, so that every fault meets a run that has work left.
+// If a run finished in spite of a fault, starts a new run, so that every fault meets a run that has work left.
 static bool begin_again(struct scene *s)
 {
     autofree char *path = text_format("%s/measured", s->folder);
@@ -56,8 +56,8 @@ static bool begin_again(struct scene *s)
     return fine;
 }
 
-// Each fault affects either a single operation or, chosen at random, all operations after it as well. Some faults do no
-// harm, and some end the run.
+// Each fault affects a single operation or, at random, also all operations after it. Some faults do no harm, and some
+// end the run.
 void attack_io(struct scene *s)
 {
     for (int i = 0; i < FAULTS_IN_A_SCENE; i++) {
@@ -85,7 +85,7 @@ void attack_io(struct scene *s)
     scene_complete(s);
 }
 
-// Mounts a file system of `bytes` bytes for the run, which only this process and its children see.
+// Mounts a file system of `bytes` bytes for the run. Only this process and its children see it.
 static bool mount_small(const struct scene *s, size_t bytes)
 {
     char options[64];
@@ -113,8 +113,8 @@ void attack_disk(struct scene *s)
     s->details[!mounted] += fine;
 }
 
-// The wall clock jumps by up to two years in driver and workers; the first runs are also killed. A run has a time limit
-// of ten minutes, which jumps must not trigger.
+// The wall clock jumps by up to two years in driver and workers; the first runs are also killed. Jumps must not trigger
+// a run's time limit, which is ten minutes.
 void attack_clock(struct scene *s)
 {
     for (int i = 0; i < JUMPING_RUNS && !*s->failure; i++) {

@@ -1,5 +1,5 @@
-// A node that sends false messages (tests/lying_node.c) and an honest one: the run ends as it would without the first
-// node, and no file that this node names reaches the other one.
+// A pool has a node that sends false messages (tests/lying_node.c) and an honest node. The run ends as it would without
+// the lying node, and no file that the lying node names reaches the honest node.
 #include "tests/torture/attacks.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // Power cuts. A run keeps a journal of its operations on files. For random moments in it, the disk is reconstructed as
-// a power failure would leave it. The store must be intact and contain the first of the committed trials. All trials
-// that were committed before the last sync of the log must be among them, as SQLite promises for synchronous = NORMAL.
+// a power failure would leave it. The store must be intact. If it has n trials, they must be the first n that were
+// committed. All trials that were committed before the last sync of the log must be among them, as SQLite promises for
+// synchronous = NORMAL.
 #include "tests/torture/attacks.h"
 
 #include <signal.h>
@@ -58,7 +59,7 @@ static bool read_disk(struct scene *s, const struct power_disk *disk, size_t ope
     return sound;
 }
 
-// Checks that the trials that are left are the first of the committed ones, and that all synced trials are among them.
+// Checks that the trials on the disk are the first ones that were committed, and that all synced trials are among them.
 static void compare(struct scene *s, size_t operations, enum loss loss, const struct known_trials *before,
                     const struct known_trials *synced, const struct known_trials *left)
 {

@@ -22,7 +22,7 @@ static double moment(struct scene *s)
     return expected_ends[s->job].seconds * random_unit(&s->random) * random_unit(&s->random);
 }
 
-// Kills one worker, which must not make a candidate fail. Returns whether a worker was killed.
+// Kills one worker. This must not make a candidate fail. Returns whether a worker was killed.
 static bool kill_worker(struct scene *s, pid_t driver)
 {
     pid_t worker = scene_worker(s, driver);

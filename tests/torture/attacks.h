@@ -1,5 +1,5 @@
-// The attacks of `make torture`. Each is a function that disturbs runs in a scene, counts in scene.passed the blows
-// that the run survived, and stops at the first broken promise.
+// The attacks of `make torture`. Each attack is a function that disturbs the runs of a scene and stops at the first
+// broken promise. scene.passed counts the blows that the runs survived.
 #pragma once
 
 #include "tests/torture/scene.h"

@@ -2,8 +2,8 @@
 //
 // $IO_FAULT is "OP:KIND:N:COUNT". OP: write, sync, open, truncate, rename, unlink (link counts as rename), or any.
 // KIND: ENOSPC, EIO, EINTR, short (half is written), kill (kills the process after half is written). The fault affects
-// COUNT operations from the N-th on (1: the first). Affected operations are appended to the file $IO_TOLD, and at the
-// end the number of operations of each kind.
+// COUNT operations from the N-th on (1: the first). The layer appends affected operations to the file $IO_TOLD, and at
+// the end it appends the number of operations of each kind.
 #include "tests/torture/layer.h"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ __attribute__((destructor)) static void tell_counts(void)
     for (int i = 0; i < OP_COUNT; i++) tell("count %s %ld\n", op_text[i], done[i]);
 }
 
-// The fault for this operation: a kind's number, or 0 for none. errno is set for those that fail.
+// Returns the fault for this operation: a kind's number, or 0 for no fault. If the operation fails, errno is set.
 static int suffer(enum op op, const char *file)
 {
     static char wanted[16], kind[16];

@@ -1,5 +1,5 @@
-// Shared by the layers between the driver and the C library (LD_PRELOAD): the calls that concern a file of the run, and
-// the functions that they replace. The workers inherit the layers but are not affected.
+// Shared by the layers between the driver and the C library (LD_PRELOAD): recognises calls that concern a file of the
+// run, and finds the functions that the layers replace. The workers inherit the layers but are not affected.
 #pragma once
 
 #include <dlfcn.h>
@@ -32,7 +32,7 @@ static inline const char *layer_folder(void)
     return folder;
 }
 
-// Returns the path relative to the folder, which is stored in `room`, or NULL if the path lies elsewhere.
+// Returns the path relative to the folder, or NULL if the path lies elsewhere. `room` holds the returned string.
 static inline const char *layer_path(const char *path, char room[PATH_MAX])
 {
     const char *folder = layer_folder();

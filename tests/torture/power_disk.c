@@ -31,7 +31,7 @@ struct content {
     size_t size, room;
 };
 
-// The names in a folder, with the file that each one means.
+// The names in a folder, with the file to which each name refers.
 struct names {
     struct {
         const char *name; // NULL: free

@@ -21,11 +21,12 @@ enum loss {
 
 struct power_disk;
 
-// Reads a journal. NULL if there is none, or the file is not a journal.
+// Reads a journal. NULL if there is no such file or the file is not a journal.
 struct power_disk *power_disk_read(const char *path);
 void power_disk_free(struct power_disk *);
 size_t power_disk_operations(const struct power_disk *);
-// Among the first `operations`, the number up to and including the last sync of this file; 0 if there is none.
+// Looks for the last sync of this file among the first `operations`. Returns the number of operations up to and
+// including this sync, or 0 if there is none.
 size_t power_disk_synced(const struct power_disk *, const char *file, size_t operations);
 // Writes the files into an empty folder in their state after this many operations and a loss of this kind.
 void power_disk_write(const struct power_disk *, size_t operations, enum loss, struct random *, const char *folder);

@@ -1,5 +1,5 @@
 // See scene.h. The store is read from a copy, because reading the original would checkpoint and delete its write-ahead
-// log. The next run must find exactly the files that the last one left.
+// log. The next run must find exactly the files that the last run left.
 #include "tests/torture/scene.h"
 
 #include <fcntl.h>

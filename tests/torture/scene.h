@@ -16,8 +16,8 @@
 
 enum { FAILURE_MAX = 2048, RUN_SECONDS = 60, ENVIRONMENT_MAX = 16, DETAIL_COUNT = 2 };
 
-// The job of a run: scripted workers (tests/fake_worker.c) on 34 configurations, each better than the previous one, or
-// on 400; or a recorded space.
+// The job of a run: 34 or 400 configurations on scripted workers (tests/fake_worker.c), or a recorded space. Each of
+// the 34 configurations is better than the previous one.
 enum scene_job { JOB_SCRIPTED, JOB_LONG, JOB_REPLAYED, JOB_COUNT };
 
 // Kinds of operations that the layer io_fault.c distinguishes.
@@ -78,19 +78,19 @@ void scene_write_job(const struct scene *);
 void scene_give(struct scene *, char *assignment);
 // Later runs load the layer, a shared library in the programs' folder, with LD_PRELOAD.
 void scene_layer(struct scene *, const char *layer);
-// Starts the command. Events go to <folder>/events, messages to <folder>/stderr or, if `terminal` is not -1, to this
-// descriptor, which becomes the controlling terminal.
+// Starts the command. Events go to <folder>/events, and messages go to <folder>/stderr. If `terminal` is not -1,
+// messages go to this descriptor instead, and it becomes the controlling terminal.
 pid_t scene_start(struct scene *, int terminal);
 // Waits until the driver has ended and returns waitpid's status. Kills it after RUN_SECONDS, which is a failure.
 int scene_wait(struct scene *, pid_t);
-// One of the driver's children, or 0 if it has none now.
+// Returns one of the driver's children, or 0 if the driver has no child now.
 pid_t scene_worker(struct scene *, pid_t driver);
 // Sleeps. If the driver ends meanwhile, returns true early, without reaping it.
 bool scene_sleep(pid_t driver, double seconds);
 
 // Whether the promises hold. No driver may run.
 bool scene_check(struct scene *);
-// Runs the command to its end, which must be that of the undisturbed run, and checks the promises.
+// Runs the command to its end and checks the promises. The end must be that of the undisturbed run.
 bool scene_complete(struct scene *);
 // Whether the last run's standard error contains the words.
 bool scene_said(const struct scene *, const char *words);

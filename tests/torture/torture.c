@@ -1,5 +1,5 @@
 // `make torture`: the attacks of the table below on whole runs, in scenes that run side by side. The seed of a scene
-// determines its faults. Prints a line per attack, and at the end "N passed, N failed, N skipped" (numbers of blows).
+// determines its faults. Prints a line per attack, and at the end "N passed, N failed, N skipped", which counts blows.
 // After a failure, prints the scene's seed and its folder, and keeps the folder.
 //
 // Environment: TORTURE (an attack's name, or several), TORTURE_SEED, TORTURE_SHARE (percent of the blows, 100), JOBS.
@@ -143,7 +143,7 @@ int main(void)
     uint64_t seed = given && *given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
     long share = number_given("TORTURE_SHARE", 100), jobs = number_given("JOBS", sysconf(_SC_NPROCESSORS_ONLN));
     if (jobs < 1 || jobs > JOBS_MAX) jobs = 1;
-    setenv("SWEETSPOT_SANITIZER", "none", 1); // a real one would check scripted workers
+    setenv("SWEETSPOT_SANITIZER", "none", 1); // a real sanitizer would check scripted workers
     setenv("SWEETSPOT_NVCC", "none", 1);
     struct totals totals = {0};
     struct outcome *outcomes =
