@@ -134,8 +134,8 @@ TEST(what_kernels_take_is_compared_with_the_job)
             "17s/.*/&/; 20,22d; 23s/.*/verification = { enabled = false; };/",
             NULL, "", 2,
             "job.cfg:16: argument 1: kernel 'scale' takes a pointer, 'const float *', but the job gives the scalar 'a'",
-            "job.cfg:18: argument 3: kernel 'scale' takes int, but scalar 'count' is of type f32, whose bits mean "
-            "another number: write type = \"i32\""),
+            "job.cfg:18: argument 3: kernel 'scale' takes int, but scalar 'count' is of type f32, whose bits would "
+            "be read as another number: write type = \"i32\""),
         CASE(
             "a null pointer",
             "18s/$/,/; 19s/^/  { scalar = \"bias\"; type = \"u64\"; value = 0; }\\n/; s/\"scale\"/\"biased\"/; 20,22d; "
@@ -200,7 +200,7 @@ TEST(compile_errors_are_whole_and_explained)
     static const struct wrong cases[] = {
         CASE("a host header", NULL, "1i #include <iostream>", "", 1, "compile_error  the reference",
              "k.cu:1: catastrophic error: cannot open source file \"iostream\"",
-             "hint: of the host compiler's headers, NVRTC has only", "more failed in the same way"),
+             "hint: NVRTC has only the usual C headers", "more failed in the same way"),
         CASE("host code", NULL, "$a int main() { float *p; cudaMalloc(\\&p, 4); return 0; }", "", 1,
              "k.cu:18: error: A function without execution space annotations", "hint: NVRTC compiles only device code"),
         CASE("an error in the kernel, and another", NULL, "8s/y.i./undeclared/; 14s/y.i./another/", "", 1,

@@ -51,9 +51,9 @@ static const struct {
     {5, "constraints = ( \"KIND > \\\"a\\\"\" );", 5, "string"},
     {6, "problems = ();", 6, "'problems' is missing"},
     {PROBLEMS("{ N = 1.5; }"), "size 'N' must be an integer"},
-    {PROBLEMS("{ N = [0, 8]; }"), "an integer, or a range of positive ones: [low, high]"},
-    {PROBLEMS("{ N = [8, 8]; }"), "an integer, or a range of positive ones: [low, high]"},
-    {PROBLEMS("{ N = [1, 2, 3]; }"), "an integer, or a range of positive ones: [low, high]"},
+    {PROBLEMS("{ N = [0, 8]; }"), "an integer, or a range of positive integers: [low, high]"},
+    {PROBLEMS("{ N = [8, 8]; }"), "an integer, or a range of positive integers: [low, high]"},
+    {PROBLEMS("{ N = [1, 2, 3]; }"), "an integer, or a range of positive integers: [low, high]"},
     {PROBLEMS("{ N = [1, 900]; }, { N = [2, 901]; }, { N = [3, 902]; }, { N = [4, 903]; }, { N = [5, 904]; }, "
               "{ N = [6, 905]; }"),
      "more than 64 problems: a range adds several"},
@@ -208,7 +208,7 @@ static const struct {
      "texture 'x' is only read, but it is an output"},
     {ARGUMENTS("{ buffer = \"x\"; type = \"f32\"; shape = [8]; texture = { }; }, { buffer = \"x\"; texture = { filter "
                "= \"linear\"; }; }"),
-     "how texture 'x' is read must be set where it is first named"},
+     "how texture 'x' is read must be set where the buffer is first named"},
     {ARGUMENTS(
          "{ buffer = \"x\"; type = \"f32\"; shape = [8]; direction = \"out\"; surface = { filter = \"point\"; }; }"),
      "unknown setting 'filter' in 'surface'"},

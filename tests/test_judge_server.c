@@ -278,7 +278,7 @@ TEST(files_outside_the_folder_are_refused)
         {"{\"job\":\"job.cfg\",\"source\":\"#include </etc/passwd>\\n// X MODE\"}", "includes </etc/passwd>"},
         {"{\"job\":\"job.cfg\",\"source\":\"#include \\\"../../job.cfg\\\"\\n// X MODE\"}", NULL},
         {"{\"job\":\"job.cfg\",\"source\":\"x\",\"implementation\":\"x.cu\"}", "not both"},
-        {"{\"job\":\"job.cfg\",\"implementation\":\"f.so\",\"entry\":\"f\"}", "requests may not bring host code"},
+        {"{\"job\":\"job.cfg\",\"implementation\":\"f.so\",\"entry\":\"f\"}", "a request must not contain host code"},
         {"{\"job\":\"job.cfg\",\"folder\":\"/\"}", "unknown member 'folder'"},
         {"{\"job\":\"broken.cfg\"}", "broken.cfg:1: "},
         {"{\"job\":7}", "'job' of a request"},

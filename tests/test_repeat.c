@@ -122,7 +122,7 @@ TEST_WITH(what_cannot_be_repeated_is_refused_with_its_line, setup, teardown)
     refused("STEP = M / 2; STEP > 0; STEP = STEP / 2", "M = M / 2; M > 0; M = M / 2", "the name 'M' is already taken");
     refused("STEP = M / 2; STEP > 0; STEP =", "BLOCK_M = M / 2; STEP > 0; BLOCK_M =",
             "the name 'BLOCK_M' is already taken");
-    refused("STEP = M / 2; STEP > 0; STEP =", "a.b = M / 2; STEP > 0; a.b =", "is not a name");
+    refused("STEP = M / 2; STEP > 0; STEP =", "a.b = M / 2; STEP > 0; a.b =", "must be a name without dots");
     refused("STEP > 0; STEP = STEP / 2", "STEP > 0", "a loop is written as in C");
     refused("STEP > 0; STEP = ", "STEP > 0; STEP == ", "a loop is written as in C");
     refused("STEP > 0; STEP = STEP / 2", "STEP > 0; K = STEP / 2", "a loop is written as in C");

@@ -63,7 +63,8 @@ static void check_scalar(const struct given_argument *g, const struct argument *
             p->bytes, a->name, word, bytes, fix);
     else if (p->type && (!same_class(p->type, a->type) ||
                          (p->type->kind == 'f' && p->type->element && strcmp(p->type->element, word) != 0)))
-        add(g, m, "%s, but scalar '%s' is of type %s, whose bits mean another number%s", g->takes, a->name, word, fix);
+        add(g, m, "%s, but scalar '%s' is of type %s, whose bits would be read as another number%s", g->takes, a->name,
+            word, fix);
 }
 
 // Whether the members are exactly the components of this vector type.

@@ -11,7 +11,7 @@ static const struct {
     {{"cannot open source file \"cuda_runtime", NULL},
      "NVRTC defines what cuda_runtime.h declares for kernels: remove the line, or put it in '#ifndef __CUDACC_RTC__'"},
     {{"cannot open source file", NULL},
-     "of the host compiler's headers, NVRTC has only the usual ones of C (stdint.h, math.h, ...): put such lines in "
+     "NVRTC has only the usual C headers of the host compiler (stdint.h, math.h, ...): put such lines in "
      "'#ifndef __CUDACC_RTC__', use <cuda/std/...>, name your own header's folder in kernel.include, or set "
      "kernel.compiler = \"nvcc\""},
     {{"\"main\"", NULL},

@@ -174,7 +174,7 @@ static void compare_samples(const struct check_samples *s, struct check *c)
         if (same[i] > 1 && !different[i] && only_in_code(job, i))
             check_add(&c->doubts, job_location(job, "parameters[%zu].name", i),
                       "parameter '%s' seems to change nothing: the code is the same in all %zu pairs of compiled "
-                      "configurations that differ only in it",
+                      "configurations that differ only in this parameter",
                       space_parameter(job->space, i)->name, same[i]);
 }
 

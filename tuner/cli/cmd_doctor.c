@@ -98,7 +98,7 @@ static void check_libraries(json_t *all, const json_t *hello)
             json_get_string(counters, "chip", "?"), json_array_size(json_object_get(counters, "metrics")));
     else
         add(all, PARTLY, "counters",
-            "Tuning works without them. To allow them for all users: as root, put\n"
+            "Tuning works without counters. To allow counters for all users, put as root\n"
             "    options nvidia NVreg_RestrictProfilingToAdminUsers=0\n"
             "into /etc/modprobe.d/nvidia-profiling.conf and reboot; or run as root, or give the container SYS_ADMIN",
             "%s", json_get_string(counters, "reason", "not available"));

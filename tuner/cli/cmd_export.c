@@ -28,7 +28,8 @@ static int write_space(const struct recorded *recorded, const struct session *se
     struct error err = {""};
     if (output_is_foreign(path)) return complain_foreign(path);
     if (session->job->search.objective == OBJECTIVE_MEAN && session->job->tuned_count > 1)
-        fprintf(stderr, "sweetspot: %s: recorded spaces do not record the objective: replays use the geometric mean\n",
+        fprintf(stderr,
+                "sweetspot: %s: a recorded space does not store the objective: replays use the geometric mean\n",
                 session->job->name);
     if (recorded_write(recorded, path, &err)) return session_complain(EXIT_ENVIRONMENT, &err);
     if (!output_is_stdout(path)) fprintf(stderr, "sweetspot: %zu configurations in %s\n", recorded->trial_count, path);

@@ -10,7 +10,8 @@ static const char *input, *output, *t1;
 
 static const struct option_spec specs[] = {
     ARGUMENT(string, &input, "FILE", "Kernel Tuner cache, KTT or T4 results, or our own JSON; may be gzipped"),
-    OPTION(string, &t1, "space", 0, "FILE", "T1 document with the values of T4's or KTT's parameters (those measured)"),
+    OPTION(string, &t1, "space", 0, "FILE",
+           "T1 document with the parameters' values, for T4 and KTT (the measured values)"),
     OPTION(string, &output, "output", 'o', "FILE",
            "the file to write, compressed if its name ends in .gz; -: standard output (none)"),
     OPTION_END,

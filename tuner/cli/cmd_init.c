@@ -7,9 +7,9 @@ static const char *output;
 
 static const struct option_spec specs[] = {
     ARGUMENT(string, &given.path, "SOURCE", "CUDA C++ source with the kernel"),
-    OPTION(string, &given.kernel, "kernel", 'k', "NAME", "the kernel to tune (the only one of the source)"),
+    OPTION(string, &given.kernel, "kernel", 'k', "NAME", "the kernel to tune (the source's only kernel)"),
     OPTION(string, &output, "output", 'o', "FILE",
-           "the job file to write; -: standard output (SOURCE with .cfg for its ending)"),
+           "the job file to write; -: standard output (SOURCE with the ending .cfg)"),
     OPTION_END,
 };
 

@@ -33,9 +33,9 @@ static const struct option_spec specs[] = {
              .optional = true),
     OPTION(string, &given.implementation, "implementation", 0, "FILE",
            "the source, cubin, PTX, fat binary or shared library to judge instead of the job's template"),
-    OPTION(string, &given.entry, "entry", 'e', "NAME", "the kernel or function in it, instead of the job's kernel"),
+    OPTION(string, &given.entry, "entry", 'e', "NAME", "the kernel or function in that file (the job's kernel)"),
     OPTION(list, &given.set, "set", 0, "NAME=VALUE",
-           "a parameter's value (repeatable); others are as in the first valid configuration"),
+           "a parameter's value (repeatable); other parameters are as in the first valid configuration"),
     OPTION_GPU(&given.device),
     OPTION_CACHE(&given.cache),
     FLAG(&given.serve, "serve", 0,
@@ -88,7 +88,7 @@ static int find_kernels(const struct judge_options *o, struct job *job, const ch
 static int use_library(const struct judge_options *o, const struct job *job, const struct shared_library *library,
                        struct given_binary *binary)
 {
-    if (o->asked) return complain(EXIT_USAGE, "%s: requests may not bring host code", o->implementation);
+    if (o->asked) return complain(EXIT_USAGE, "%s: a request must not contain host code", o->implementation);
     if (!o->entry) return complain(EXIT_USAGE, "%s: name the function with --entry", o->implementation);
     if (job->stage_count != 1)
         return complain(EXIT_USAGE, "%s has several stages, so the arguments of a function are not known", job->path);

@@ -32,7 +32,7 @@ static const struct option_spec specs[] = {
     OPTION(string, &given.o.trial, "trial", 0, "WHICH",
            "a trial's number, best, runner-up, a baseline, or NAME=value,..., where other parameters have the best's "
            "values (best)"),
-    OPTION(string, &given.o.against, "against", 'a', "WHICH", "compare with another one, named in the same way"),
+    OPTION(string, &given.o.against, "against", 'a', "WHICH", "compare with another candidate, named in the same way"),
     OPTION(integer, &given.o.problem, "problem", 'p', "N", "which of the job's problems (1)", .low = 1,
            .high = JOB_MAX_PROBLEMS),
     OPTION_GPU(&given.o.device),

@@ -219,7 +219,8 @@ const struct command cmd_report = {
     .options = specs,
     .run = run,
     .more = "Jobs of a folder that were never tuned are left out. The page needs Apache ECharts and DataTables, which "
-            "the set-up of the source tree installs with npm. To see newer results, run it again and reload the page. "
+            "the set-up of the source tree installs with npm. To see newer results, run the command again and reload "
+            "the page. "
             "For tables of several jobs, `compare` and `status` take folders too.",
     .see = "compare status tune",
 };

@@ -70,7 +70,7 @@ static const struct option_spec specs[] = {
            "output on stdout: a summary, or events as JSON lines, see docs/json.md (table)",
            .choices = document_formats),
     FLAG(&given.request.options.quiet, "quiet", 'q', "no progress on stderr"),
-    OPTION(string, &given.source.kernel, "kernel", 'k', "NAME", "the kernel to tune (its only one)",
+    OPTION(string, &given.source.kernel, "kernel", 'k', "NAME", "the kernel to tune (the source's only kernel)",
            .group = "For a CUDA source instead of a job file"),
     OPTION(list, &given.source.sizes, "size", 0, "NAME=NUMBER", "a number that the kernel takes; repeatable"),
     OPTION(list, &given.source.parameters, "parameter", 0, "NAME=VALUES",

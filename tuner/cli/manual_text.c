@@ -24,7 +24,7 @@ const struct manual_fact manual_statuses[] = {
      "A problem of the environment: no GPU, no permission, too old a driver, a folder that cannot be written, a full "
      "disk, a damaged store."},
     {"4", "compare gate", "A result is below the limit of `compare --fail-below`, or the new version is slower."},
-    {"5", "gate", "Whether the new version is slower is undecided."},
+    {"5", "gate", "It is undecided whether the new version is slower."},
     {"130", NULL, "Interrupted by Ctrl-C. Finished trials are kept, but `tune` has not decided a winner."},
     {"143, 129", NULL, "Interrupted by SIGTERM or SIGHUP."},
     {"141", NULL, "The reader of standard output closed it before all was written."},

@@ -26,7 +26,7 @@ void check_fixed(struct reader *r, const struct job *job, const struct node *n, 
         if (job_name_is_fixed(job, slots[i])) continue;
         reader_mistake(r, n, "the %s of buffer '%s' depends on '%s', which differs between configurations%s", what,
                        buffer, symbols_name(job->symbols, slots[i]),
-                       strcmp(what, "shape") ? "" : "; give the largest shape it can need");
+                       strcmp(what, "shape") ? "" : "; give the largest shape that any configuration needs");
     }
 }
 

@@ -99,7 +99,8 @@ void join_image(struct reader *r, const struct node *n, struct buffer *b, bool f
         image->texture = true;
         load_modes(r, n, b, &image->about);
     } else if (first_mode(n)) {
-        reader_mistake(r, first_mode(n), "how texture '%s' is read must be set where it is first named", b->name);
+        reader_mistake(r, first_mode(n), "how texture '%s' is read must be set where the buffer is first named",
+                       b->name);
     }
     if (!surface && image->about.memory != IMAGE_ARRAY && b->direction == DIRECTION_OUT)
         reader_mistake(r, n, "texture '%s' is only read, but it is an output", b->name);

@@ -63,9 +63,10 @@ static void load_edits(struct reader *r, struct job *job, const struct node *ker
         if (!node_member(n, "find") || !node_member(n, "replace")) {
             reader_mistake(r, n, "an edit lacks '%s'", node_member(n, "find") ? "replace" : "find");
         } else if (find && replace && (!*find || count_lines(find) != count_lines(replace))) {
-            reader_mistake(r, n,
-                           *find ? "'replace' must have as many lines as 'find', so that all others keep their numbers"
-                                 : "'find' is empty");
+            reader_mistake(
+                r, n,
+                *find ? "'replace' must have as many lines as 'find', so that the other lines keep their numbers"
+                      : "'find' is empty");
         } else if (find && replace) {
             job->code.edits = job_room(job, job->code.edits, job->code.edit_count, sizeof *job->code.edits);
             job->code.edits[job->code.edit_count++] = (struct text_edit){
@@ -202,7 +203,7 @@ static bool load_size(struct reader *r, struct job *job, const struct node *size
     if (removed)
         reader_mistake(r, size, "setting '%s' in a problem was removed: %s", name, removed);
     else if (!node_is_integer(size) && !is_range(size))
-        reader_mistake(r, size, "size '%s' must be an integer, or a range of positive ones: [low, high]", name);
+        reader_mistake(r, size, "size '%s' must be an integer, or a range of positive integers: [low, high]", name);
     else if (!node_is_integer(size) && !tune)
         reader_mistake(r, size, "size '%s' must be an integer: only 'problems' can have ranges", name);
     if (removed) return false;
@@ -417,7 +418,8 @@ static void load_work(struct reader *r, struct job *job, const struct node *g)
     }
     load_pipe(r, job, g);
     if (job->work.operations && !(job->work.pipe && job->work.pipe->arithmetic))
-        reader_mistake(r, node_member(g, "operations"), "'operations' needs a 'pipe': name the one that they run on");
+        reader_mistake(r, node_member(g, "operations"),
+                       "'operations' needs a 'pipe': name the execution unit that performs them");
 }
 
 static void load_until(struct reader *r, struct job *job, const struct node *budget)

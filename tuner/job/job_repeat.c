@@ -56,7 +56,7 @@ static void load_loop(struct reader *r, struct job *job, const struct node *n, s
     if (l->slot < 0 && is_identifier(name))
         l->slot = symbols_add(job->symbols, name, EXPR_INT, &err);
     else if (l->slot < 0)
-        error_set(&err, "'%s' is not a name without dots", name);
+        error_set(&err, "'%s' must be a name without dots", name);
     if (l->slot < 0) {
         reader_mistake(r, n, "%s", err.message);
         return;

@@ -210,7 +210,7 @@ const struct job_setting job_setting_table[] = {
     {"IMPLEMENTATION.verify", KIND_STRING, .forms = "reference.library", NONE,
      .meaning = "the function in the library that verifies outputs"},
     {"IMPLEMENTATION.init", KIND_STRING, .forms = "baselines.library", NONE,
-     .meaning = "a function like `function` that is called once for each problem before it, untimed; it may wait"},
+     .meaning = "a function like `function` that is called once per problem before `function`, untimed; it may wait"},
     {"IMPLEMENTATION.options", KIND_STRINGS, .forms = "library", NONE,
      .meaning = "further options for nvcc, cc or c++, which build a library's source"},
     {"IMPLEMENTATION.command", KIND_STRING, .forms = "command", .unset = "one form is required",
