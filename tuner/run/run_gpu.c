@@ -96,10 +96,14 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
     }
 }
 
-// Corrects the counts after `count` valid trials of a disabled GPU got the verdict `slow`, and finds the best again.
-static void demote(struct run *r, size_t count)
+// Takes the answer to a check, or NULL with the reason if the check failed. If the GPU is then disabled, corrects the
+// counts of its valid trials, which got the verdict `slow`, and finds the best again. Trials whose answers came first
+// must be in the store by then.
+static void take_check(struct run *r, size_t gpu, const struct trial_answer *answer, const char *why)
 {
     struct error err;
+    run_commit_all(r);
+    size_t count = answer ? gpu_checks_take(&r->checks, gpu, answer) : gpu_checks_failed(&r->checks, gpu, why);
     r->search.counts[STATUS_OK] -= (int64_t)count;
     r->search.counts[STATUS_SLOW] += (int64_t)count;
     if (count && search_find_best(&r->search, &err)) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
@@ -120,7 +124,7 @@ void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *message)
     else if (request.kind == REQUEST_COUNT)
         take_counts(r, &request, message);
     else if (request.kind == REQUEST_CHECK)
-        demote(r, gpu_checks_take(&r->checks, gpu, &answer));
+        take_check(r, gpu, &answer, NULL);
     else
         final_take(&r->final, message);
     free(request.tasks);
@@ -155,7 +159,6 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
             run_commit_counters(r, t, NULL);
         }
     }
-    if (blamed.kind == REQUEST_CHECK && !event->outside)
-        demote(r, gpu_checks_failed(&r->checks, event->worker, event->why.message));
+    if (blamed.kind == REQUEST_CHECK && !event->outside) take_check(r, event->worker, NULL, event->why.message);
     free(blamed.tasks);
 }
