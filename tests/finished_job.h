@@ -246,7 +246,7 @@ static inline int finished_caught(const struct command *command, int argc, char 
     return status;
 }
 
-// Like finished_caught, but takes up to six arguments after the command's name directly.
+// Like finished_caught, but the command's arguments (up to six) are passed as parameters after its name.
 static inline int finished_run(const struct command *command, char **out, char **err, const char *name, ...)
 {
     char *argv[8] = {(char *)name};

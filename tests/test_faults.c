@@ -21,7 +21,7 @@ static char *job_folder(const char *name)
     return folder;
 }
 
-// Sets $at, the folder, and $FAKE_LOG.
+// Runs a script with $at set to the folder, and $FAKE_LOG to a file in it.
 #define RUN(folder, script) e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured\n" script, folder)
 
 TEST(every_fault_from_outside_costs_no_candidate)

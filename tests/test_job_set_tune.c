@@ -50,7 +50,7 @@ TEST(a_folder_is_tuned_within_one_budget)
         "timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 12s && ls out/a.db out/b.db && "
         "$BIN/sweetspot compare a.cfg >a.txt && $BIN/sweetspot compare b.cfg >b.txt && $BIN/sweetspot status a.cfg"));
     assert_contains(r.out, "ratio (not paired)");
-    // a's own limit applies even if time is left. It is reached in a small part of a's first slice of 3 s.
+    // The limit of job `a` applies even if time is left. The job reaches it early in its first slice of 3 s.
     assert_int_equal(evaluations_of(r.out, "a"), 20);
     assert_true(evaluations_of(r.out, "b") > 20);
     assert_contains(r.out, "20 evaluations");
@@ -108,8 +108,8 @@ TEST(several_files_are_tuned_and_begin_with_each_others_winners)
     assert_contains(r.err, "has the same name as a.cfg, 'a'");
 }
 
-// Each configuration of a is faster than the one before; all configurations of b are equally fast. At 10 ms per trial,
-// a has more configurations than any machine has time for, so a is never exhausted. test_policy.c tests how the time is
+// Each configuration of job `a` is faster than the one before; all configurations of job `b` are equally fast. Job `a`
+// has so many configurations that, at 10 ms per trial, no machine can exhaust it. test_policy.c tests how the time is
 // shared, in simulated time.
 TEST(the_time_that_is_left_goes_to_the_job_that_gains_most)
 {

@@ -133,7 +133,7 @@ TEST(the_sum_over_lines_is_the_kernels_total)
                 sum += json_get_number(json_object_get(line, "self"), key, 0);
             assert_true(fabs(sum - total) <= 1e-6 * total);
         }
-        // CUPTI's instrumented code and the hardware count the same.
+        // CUPTI's instrumented code and the hardware count the same number of instructions.
         double executed = profile_number(stage, "executed"), instructions = profile_number(stage, "instructions");
         assert_true(fabs(json_get_number(json_object_get(stage, "totals"), "instructions", NAN) / executed - 1) < 0.01);
         assert_true(fabs(instructions / executed - 1) < 0.01);

@@ -30,7 +30,7 @@ static const float *floats(uint64_t address)
     return (const float *)(uintptr_t)address;
 }
 
-// Stands for the candidate's kernel and for the worker's comparing kernel. As the latter, it only counts wrong
+// Stands for both the candidate's kernel and the worker's comparison kernel. As the latter, it only counts wrong
 // elements.
 static void run_kernel(void **args)
 {

@@ -1,5 +1,5 @@
-// The pipes with which a job's work is compared. Tests which pipe a job uses and which ceilings it needs. If the pipe
-// is unknown, no share of a ceiling is reported.
+// The execution pipes whose ceilings a job's work is compared with. Tests which pipe a job uses and which ceilings it
+// needs. If the pipe is unknown, no share of a ceiling is reported.
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 
@@ -131,7 +131,7 @@ TEST(the_floor_is_unknown_rather_than_wrong)
     char *words = test_owned(work_ceiling_text(ceilings, &execution_units[UNIT_TENSOR_BF16]));
     assert_string_equal(words, "wgmma bf16 700 TFLOP/s, at 1400 MHz, the sustained clock");
     words = test_owned(work_ceiling_text(ceilings, &execution_units[UNIT_MMA_BF16])); // measured by an older version
-    assert_string_equal(words, "mma bf16 600 TFLOP/s, only for some milliseconds");
+    assert_string_equal(words, "mma bf16 600 TFLOP/s, only for a few milliseconds");
     assert_string_equal(test_owned(work_ceiling_text(ceilings, &execution_units[UNIT_DPX])), "");
 }
 
@@ -180,7 +180,7 @@ TEST(a_job_needs_its_own_pipe_and_memory_and_asks_once)
     json_t *document = test_json(job_ceilings_merge(NULL, request, answer));
     assert_null(json_object_get(document, "id"));
     assert_null(job_ceilings_request(job, document));
-    // A rate that an older version measured for some milliseconds cannot replace a sustained rate.
+    // A rate that an older version measured for a few milliseconds cannot replace a sustained rate.
     json_t *older = test_json(json_parse(known, &err));
     request = test_json(job_ceilings_request(job, older));
     assert_true(asks(request, "wgmma bf16") && !asks(request, "memory"));

@@ -25,7 +25,7 @@ void gp_relate_chunk(const struct gp_metric *, const float *point, const float *
 // For GP_CHUNK points, adds weight * kernel to the mean, and keeps the largest kernel value in `most`.
 void gp_gather_chunk(const float *kernel, double weight, double *mean, double *most);
 // Adds weights[j] times the derivative of the kernel between `point` and point j, with respect to the logarithm of
-// length scale m, to slopes[m * stride + j]. `fall` is the result of gp_relate.
+// length scale m, to slopes[m * stride + j]. `fall` is what gp_relate stored there.
 void gp_add_slopes(const struct gp_metric *, const float *point, const float *points, size_t stride, size_t count,
                    const double *weights, const double *fall, double *slopes);
 

@@ -213,8 +213,8 @@ static bool is_fresh(const void *table, size_t state)
     return !width || memcmp(t->values + state * width, t->values + t->count * width, width * sizeof *t->values) == 0;
 }
 
-// The number of the state whose values are stored after the last state; these values become a new state unless a known
-// state has them.
+// The caller has written a state's values behind the last state of the table. Returns the number of the known state
+// with the same values. If there is none, the values become a new state.
 static uint32_t table_intern(struct state_table *t)
 {
     size_t width = (size_t)t->width;

@@ -1,5 +1,5 @@
-// Replacements for the driver API's functions that a header's launch functions call, for tests of launching without a
-// GPU. The replacements record their calls. The test program includes this file once.
+// Fake versions of the driver API functions that a header's launch functions call. With them, launches can be tested
+// without a GPU. The fakes record their calls. The test program includes this file once.
 #pragma once
 
 #include <cuda.h>

@@ -74,7 +74,7 @@ bool pipe_exists(const struct execution_unit *, int compute);
 // The unit that a device uses for this one: the unit itself, or one of `either`; NULL if the device has neither.
 const struct execution_unit *pipe_on(const struct execution_unit *, int compute);
 
-// Dense operations per clock and multiprocessor according to the data sheet (a multiply-add counts as two); bytes for
-// PEAK_CHIP. 0: the device has no such unit, or the data sheet does not state it. An architecture that is not in the
-// table gets the highest value in the table.
+// Dense operations (for PEAK_CHIP, bytes) per clock and multiprocessor according to the data sheet. A multiply-add
+// counts as two operations. Returns 0 if the device has no such unit, or if the data sheet does not state the value. An
+// architecture that is not in the table gets the highest value in the table.
 double pipe_peak(enum peak, int compute);

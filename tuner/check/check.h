@@ -59,8 +59,9 @@ void check_arguments(struct check *, const uint16_t *config, size_t unit, const 
 void check_constants(struct check *, const uint16_t *config, const struct signatures *);
 // Checks textures and surfaces against the limits of devices. (check_bindings.c)
 void check_images(struct check *);
-// Asks a compile worker (started with the command line `compiler`) about all kernels, and builds the libraries that the
-// job gives as sources, into a cache (NULL: none). -1 with a message if the worker cannot be asked.
+// Asks a compile worker (started with the command line `compiler`) about all kernels. Also builds the libraries that
+// the job gives as sources. They are kept in the folder `cache`, unless it is NULL. Returns -1 with a message if the
+// worker cannot be asked.
 // (check_signatures.c)
 int check_signatures(struct check *, char *const *compiler, const char *cache, struct error *);
 // Checks parameters and macros against the tokens of the sources. (check_macros.c)

@@ -75,7 +75,7 @@ static void check_library(struct check *c, const struct implementation *m)
     }
 }
 
-// Checks that a cubin or PTX contains the kernel, under its name in compiled code.
+// Checks that a cubin or PTX contains a kernel with the given symbol.
 static void check_binary(struct check *c, const struct implementation *m)
 {
     size_t size = 0;

@@ -25,7 +25,7 @@ struct candidate_spec {
     char *config;         // "": the best configuration itself; the caller frees it
 };
 
-// Opens the job and its store, if there is one. candidate_spec_close releases everything, also after a failure.
+// Opens the job and its store, if there is one. candidate_spec_close releases everything, even after a failure.
 int candidate_spec_open(struct candidate_source *, const char *job, const char *store);
 void candidate_spec_close(struct candidate_source *);
 

@@ -395,8 +395,8 @@ const struct command cmd_header = {
     .options = specs,
     .run = run,
     .more = "The header compiles without warnings as C99, C++11 and CUDA; `docs/header.md` describes it. The paths "
-            "of the headers are printed. Several jobs have a header each; `--output` and `--check` then name a "
-            "folder, and `--hash` prints the job's name before each hash. Only one header can be written to "
+            "of the headers are printed. With several jobs, each job gets its own header, `--output` and `--check` "
+            "name a folder, and `--hash` prints the job's name before each hash. Only one header can be written to "
             "standard output or a pipe.\n\n"
             "For a recording without the hash of its source, `--check` cannot compare and also ends with 1. A build "
             "that passes the hash as `-DSWEETSPOT_SOURCE_HASH=` stops when the header is older than the template. "

@@ -57,7 +57,7 @@ char *results_cache(const struct job *, const char *given);
 char *session_store_path(const struct job *, const char *given);
 
 // Loads the job, opens its store and makes the most recent environment current. EXIT_NOTHING with advice if there is no
-// store or no run yet. session_close releases everything, also after a failure.
+// store or no run yet. session_close releases everything, even after a failure.
 int session_open(struct session *, const char *job_path, const char *store_path);
 // Like session_open, for a job that was already read from job_path; takes the job.
 int session_open_job(struct session *, struct job *, const char *job_path, const char *store_path);

@@ -42,7 +42,7 @@ typedef int counters_launch(void *user, size_t candidate, size_t stage);
 typedef int counters_reset(void *user, size_t candidate);
 
 // Finds out what can be counted on this device, and how. `context` is the CUcontext of `device` (the driver API's
-// ordinal). `context` and `set` must outlive `*out`. The caller closes `*out`, also after a failure. Fails only when
+// ordinal). `context` and `set` must outlive `*out`. The caller closes `*out`, even after a failure. Fails only when
 // memory is exhausted. Takes 0.9 s the first time in a process, and leaves no session open.
 int counters_open(struct counters **out, void *context, int device, const struct metric_set *set, struct error *err);
 void counters_close(struct counters *c); // NULL is fine; closes an open session

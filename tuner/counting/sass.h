@@ -40,7 +40,7 @@ struct sass_listing {
 };
 
 // Makes an empty listing for a kernel with this many bytes of code. Fails if memory is exhausted. The caller releases,
-// also after a failure.
+// even after a failure.
 int sass_listing_init(struct sass_listing *, size_t code_bytes, struct error *err);
 void sass_listing_release(struct sass_listing *);
 

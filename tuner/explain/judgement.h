@@ -30,7 +30,7 @@ struct judgement {
 enum { JUDGE_TRIAL = 1 };
 
 // Counters are read on the first problem, if the run has metrics. `sanitizer` may be NULL. Returns -1 with a message if
-// the judgement failed for reasons other than the candidate. The caller releases, also after a failure.
+// the judgement failed for reasons other than the candidate. The caller must release it, even after a failure.
 int judge_candidate(struct single_run *, const struct job *, const uint16_t *config, struct sanitizer *sanitizer,
                     struct judgement *, struct error *);
 void judgement_release(struct judgement *);

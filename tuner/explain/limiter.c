@@ -43,7 +43,8 @@ static double traffic(const json_t *p)
     return profile_global_sectors(profile_main_stage(p));
 }
 
-// Thread instructions per byte of device memory, and the ratio at which this device is fully busy with both.
+// Thread instructions per byte of DRAM traffic, and the ratio at which the device's instruction issue and its DRAM
+// would both be fully busy.
 static double per_byte(const json_t *p)
 {
     return 32 * number(p, "executed") / number(p, "dram_bytes");
@@ -67,7 +68,8 @@ static json_t *warnings(const json_t *whole, const json_t *memory, const json_t 
     if (traffic(math) > 0.02 * traffic(whole))
         json_array_append_new(list, json_sprintf("the math-only variant still moves %.0f%% of the sectors",
                                                  100 * traffic(math) / traffic(whole)));
-    // The FMA units also compute addresses, and these instructions disappear with the loads.
+    // The FMA units also compute addresses. The math-only variant lacks these instructions, since it has no loads, so a
+    // loss of up to 25% is normal.
     if (number(math, "fma_instructions") < 0.75 * number(whole, "fma_instructions"))
         json_array_append_new(list,
                               json_sprintf("the math-only variant has %.0f%% of the instructions of the FMA pipes",

@@ -31,8 +31,8 @@ struct version_race {
 };
 
 // Both versions must be compiled, and it must be possible to launch them. While a problem is undecided, more rounds run
-// in further processes, up to a limit. Returns -1 with a message if the race cannot be run. The caller releases, also
-// after a failure.
+// in further processes, up to a limit. Returns -1 with a message if the race cannot be run. The caller releases the
+// race, even after a failure.
 int version_race_run(struct version_race *, struct single_run *, const struct single_run_candidate *old,
                      const struct single_run_candidate *new, double allow, struct error *);
 void version_race_release(struct version_race *);

@@ -1,7 +1,7 @@
 // The race of the winner's builds. Users compile a template with nvcc, and nvcc's code differs from NVRTC's. After a
 // decided final, NVRTC's build of the winner races nvcc's build and the libraries. With objective each, every chosen
-// kernel is built by both compilers. nvcc's build follows the header's instructions. The race uses the final's own
-// protocol; its candidates are the finalists with other cubins. The result is a document (tuner/store/builds.h).
+// kernel is built by both compilers. nvcc's build follows the header's instructions. The race uses the protocol of the
+// final, with these builds as its candidates. The result is a document (tuner/store/builds.h).
 // Without nvcc, or where its build fails, the document says why.
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"

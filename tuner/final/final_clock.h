@@ -30,8 +30,8 @@ struct final_size {
 double final_clock_left(const struct final_clock *, double now); // until the deadline
 void final_clock_trial(struct final_clock *, double seconds);    // records a valid trial
 
-// These return times of a final: of its part for energy if energy decides, of the whole final as planned, and of the
-// shortest possible final.
+// Each returns how long a part of the run is expected to take: the final's energy measurements (0 unless energy
+// decides), the whole final as planned, and the shortest possible final.
 double final_clock_energy(const struct final_clock *, const struct final_size *);
 double final_clock_planned(const struct final_clock *, const struct final_size *);
 double final_clock_least(const struct final_clock *, const struct final_size *);

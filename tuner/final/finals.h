@@ -109,7 +109,7 @@ struct final {
 };
 
 // Reads a "final" document of a job with that many tuned problems. Returns -1 with a message if the document is
-// malformed or the winner has no entry. Release with final_release, also after a failure.
+// malformed or the winner has no entry. Release with final_release, even after a failure.
 int final_read(struct final *, const json_t *document, size_t problem_count, struct error *);
 // Fills in the candidates' ratios as well (`ratio` and the problems' ratios): a candidate's time over the winner's.
 void final_compare_candidates(struct final *);

@@ -6,7 +6,7 @@
 #include "tuner/gpu/buffers.h"
 
 // Resolves the addresses in the `bytes` bytes of buffer number `self` or, if `self` is -1, of a struct. Fails if a
-// buffer or a place does not exist. *out is malloc'ed, also after a failure.
+// buffer or a place does not exist. *out is malloc'ed, even after a failure.
 int addresses_read(const struct buffers *, int self, const struct address_request *, size_t count, size_t bytes,
                    struct device_address **out, struct error *err);
 // Writes the addresses to host memory, for launches on buffers that are shifted by `shift` bytes.

@@ -94,7 +94,7 @@ struct buffers {
     unsigned slab_count;
 };
 
-// Reads a problem's buffers and allocates. The strings in `list` must outlive the buffers. The caller releases, also
+// Reads a problem's buffers and allocates. The strings in `list` must outlive the buffers. The caller releases, even
 // after a failure.
 int buffers_open(struct buffers *, struct cuda *, struct support *, const struct buffer_request *list, size_t count,
                  size_t guard_bytes, struct error *err);
@@ -103,7 +103,7 @@ void buffers_release(struct buffers *);
 size_t buffers_bytes(const struct buffer_request *list, size_t count, size_t guard_bytes, struct error *err);
 // Allocates memory for a second set of data. CUDA_MEMORY: there is not enough memory.
 int buffers_second(struct buffers *, struct error *err);
-// Frees the second set's memory, also after a failure; one set remains.
+// Frees the second set's memory, even after a failure; one set remains.
 void buffers_single(struct buffers *);
 
 int buffers_find(const struct buffers *, const char *name); // index or -1
@@ -111,7 +111,7 @@ static inline size_t buffer_elements(const struct device_buffer *b)
 {
     return (size_t)b->view.rows * (size_t)b->view.cols;
 }
-// A buffer's contents in the first copy, with its padding: malloc'ed, to be freed also after a failure. Waits.
+// A buffer's contents in the first copy, with its padding: malloc'ed, to be freed even after a failure. Waits.
 int buffer_download(struct cuda *, const struct device_buffer *, void **to, struct error *err);
 // A buffer of addresses is not an input of a reference on the host.
 static inline bool buffer_is_input(const struct device_buffer *b)

@@ -1,6 +1,6 @@
 // The request "profile": counts what each line of a candidate's source does, from the counts of its instructions
 // (sass.h) and the line table (linetable.h). A stage is counted once, with all of its runs, on buffers as the previous
-// stages left them. For sampling, it is launched often enough to take some milliseconds.
+// stages left them. For sampling, it is launched repeatedly, until it has run for about 10 ms.
 #include "tuner/gpu/gpu_requests.h"
 
 #include <errno.h>

@@ -37,7 +37,7 @@ struct library_call {
 // Adds an array; call this before library_call_open(), which allocates the data, filled with zeros. The strings in
 // `about` are borrowed.
 void library_call_add(struct library_call *, const struct sweetspot_array *about, size_t bytes, bool written);
-// Allocates the memory. The caller releases, also after a failure; a zeroed call may be released.
+// Allocates the memory. The caller must release it, even after a failure; a zeroed call may be released.
 int library_call_open(struct library_call *, struct error *err);
 void library_call_release(struct library_call *);
 

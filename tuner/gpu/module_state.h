@@ -27,16 +27,16 @@ struct module_state {
     bool heap, prints;          // calls malloc or free; calls printf
 };
 
-// Reads the image (the file's `size` bytes) and the contents of its writable variables. CUDA_REFUSED if the driver does
-// not know one of the variables. The caller releases, also after a failure.
+// Finds the writable variables in the image (a cubin of `size` bytes) and reads their contents. Returns CUDA_REFUSED if
+// the driver does not know one of the variables. The caller must release the state, even after a failure.
 int module_state_open(struct module_state *, struct cuda *, struct cuda_module *, const void *image, size_t size,
                       struct error *err);
 void module_state_release(struct module_state *);
 
 // Enqueues writing back the variables that change.
 int module_state_restore(const struct module_state *, struct cuda *, struct error *err);
-// Waits, and sets `changes` for each variable whose contents have changed. (Many variables are constants that the
-// compiler placed there.) *late: some have changed for the first time.
+// Waits, and sets `changes` for each variable whose contents have changed. Many never change, because the compiler also
+// places constants among the writable variables. *late: some have changed for the first time.
 int module_state_inspect(struct module_state *, struct cuda *, bool *late, struct error *err);
 
 // Reads the image without a device: calls visit(user, name, bytes, constant) for every variable, writable or

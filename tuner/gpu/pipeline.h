@@ -75,14 +75,14 @@ struct pipeline {
 };
 
 // Prepares a candidate for launching. If it is a program, the candidate must outlive the pipeline. CUDA_REFUSED: this
-// candidate cannot be launched. The caller releases, also after a failure.
+// candidate cannot be launched. The caller must release it, even after a failure.
 int pipeline_open(struct pipeline *, const struct workload *, const struct candidate *, struct error *err);
 // Whether a failure to open says nothing about the candidate: host memory has run out, a file is missing, or other
 // processes use almost all of the device's memory.
 bool pipeline_blameless(const struct workload *, int failed);
 // Prepares a library's version of the workload's operation for the tuned problems, and runs it once. `ways`: the way to
-// compute each problem, or NULL for a problem that is left out. If `ways` is NULL, the library has only one way. Fails
-// like pipeline_open().
+// compute each problem, or NULL for a problem that is left out. Pass NULL as `ways` if the library has only one way.
+// Fails like pipeline_open().
 int pipeline_open_operation(struct pipeline *, struct workload *, const struct operation_baseline *,
                             const char *const *ways, struct error *err);
 void pipeline_release(struct pipeline *);

@@ -18,5 +18,6 @@ int reference_compute(struct workload *, size_t problem, struct error *err);
 bool reference_is_fixed(const struct workload *);
 // Whether expected values are computed on the CPU. If so, they are worth keeping from run to run.
 bool reference_is_slow(const struct workload *);
-// The operation's view of a problem: operands and values by role.
+// Fills in the operation's view of a problem, which has its operands and values by role. -1 with a message if they do
+// not suit the operation.
 int reference_bind(struct workload *, struct device_problem *, struct error *err);

@@ -8,7 +8,7 @@
 #include "tuner/gpu/workload.h"
 
 enum { SIZES_OF_BEST = 3 };
-// One part in LEFT_OF of the device's memory stays free.
+// 1/LEFT_OF of the device's memory stays free.
 enum { LEFT_OF = 32 };
 static const struct soak_budget soak_of_some = {12, 24, 0.02}, soak_of_all = {32, 96, 0.1};
 

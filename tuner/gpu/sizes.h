@@ -1,6 +1,6 @@
 // Sizes that the job does not name but the header accepts (tuner/job/job_sizes.c). They form a separate workload, which
-// is prepared once per job. A new best must pass verification on some of them, and a finalist must pass it on all. Then
-// a soak mixes them, with one scratch buffer that all sizes share.
+// is prepared once per job. A new best must pass verification on some of the sizes, and a finalist on all. A soak then
+// mixes launches of these sizes, with one scratch buffer that all sizes share.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"

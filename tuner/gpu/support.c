@@ -1,5 +1,5 @@
 // See support.h. Kernels are looked up by name when first needed and kept: looking up all of them would
-// delay the worker's start by some milliseconds.
+// delay the worker's start by several milliseconds.
 #include "tuner/gpu/support.h"
 
 #include "tuner/base/entropy.h"

@@ -103,7 +103,8 @@ struct copies {
 
 // A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart. A dense buffer is one piece. CONTENT_PROMISED: a
 // buffer with origins (one for each set of data) gets the origin's data at the same offset. A buffer without origins is
-// filled with near[0]. Each copy has its own key and kind; those in `content` are not used.
+// filled with near[0]. Each copy has its own key and kind (struct restored_kinds). The key in `content` is added to the
+// copy's key, so that buffers differ. The kind in `content` is not used.
 struct restored {
     uint64_t address, rows, bytes, pitch, origin[2];
     struct content content;
@@ -124,8 +125,8 @@ struct guard_contents {
 struct support;
 
 // `image` is support.cu's cubin, compiled for the element types of all operands that will be used; other types are
-// refused with a message that names the type. Allocates the memory used to flush the L2. The caller closes, also after
-// a failure.
+// refused with a message that names the type. Allocates the memory used to flush the L2. The caller must close it, even
+// after a failure.
 int support_open(struct support **out, struct cuda *, const void *image, struct error *err);
 void support_close(struct support *); // NULL is fine
 

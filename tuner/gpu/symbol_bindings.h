@@ -43,7 +43,7 @@ struct module_unit {
 // An input is placed in every unit that has its variable. `views`: for each buffer, an OR of the ways in which the
 // stages see it. `kernels`: whether any stage is a kernel of the units. CUDA_REFUSED with the variable's name if no
 // unit has the variable, if the variable is too small, or if kernels may write to it and several units have it. The
-// caller releases, also after a failure.
+// caller must release it, even after a failure.
 int symbol_bindings_open(struct symbol_bindings *, struct cuda *, struct buffers *, struct module_unit *units,
                          size_t unit_count, const unsigned char views[BUFFERS_MAX], bool kernels, struct error *err);
 void symbol_bindings_release(struct symbol_bindings *);

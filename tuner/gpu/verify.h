@@ -31,7 +31,7 @@ void verify_forget(struct workload *);
 void verify_several(struct workload *);
 // A pass: one run of each problem whose work has an enqueue(). BOTH: if there is a second set of data, a run on it
 // comes first. SAME: memory holds the same data as before the first run, so different results mean a race. Module
-// variables keep their values. Waits, also after a failure, since everything enqueued must end before anything is
+// variables keep their values. Waits, even after a failure, since everything enqueued must end before anything is
 // reused. Adds the device's time to the measurement's busy time.
 enum verify_runs { VERIFY_FIRST, VERIFY_BOTH, VERIFY_SAME };
 int verify_pass(struct workload *, const struct work *works, enum verify_runs, struct error *err);

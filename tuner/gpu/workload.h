@@ -5,7 +5,7 @@
 #include "tuner/gpu/workload_data.h"
 
 // Sets up a workload from a "job" request, which must outlive it: allocates and fills memory, and computes the
-// references. The caller releases, also after a failure.
+// references. The caller must release it, even after a failure.
 int workload_open(struct workload *, struct machine *, const struct job_request *, struct error *err);
 void workload_release(struct workload *);
 

@@ -12,7 +12,7 @@ static bool is_arbitrary(const struct device_buffer *b, enum direction direction
     return b->direction == direction && !(direction == DIRECTION_SCRATCH && b->filled) && b->view.ld == b->view.cols;
 }
 
-// The name of the first such buffer of any problem; NULL: there is none.
+// The name of the first buffer of any problem for which is_arbitrary() holds, or NULL.
 static const char *first_name(const struct workload *w, enum direction direction)
 {
     for (size_t k = 0; k < w->problem_count; k++)

@@ -10,7 +10,7 @@ struct node; // a setting of the file; belongs to the reader
 
 // Opens and parses. NULL, with the mistakes in the list, if the file cannot be read, its syntax is wrong, or it
 // contains blanks (strings that begin with ?; each is in the list). Other mistakes (such as a number that is too large)
-// are added too, but the reader is returned.
+// are added to the list as well, but do not make it return NULL.
 struct reader *reader_open(const char *path, struct mistakes *);
 void reader_close(struct reader *);
 const struct node *reader_root(const struct reader *);

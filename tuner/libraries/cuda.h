@@ -151,7 +151,7 @@ struct cuda_mapping {
 
 // Maps each piece at the given distance, or a little more, from the end of the previous one (the first piece: from the
 // reservation's beginning). CUDA_REFUSED if the device cannot map memory, CUDA_MEMORY if there is no room. The caller
-// closes, also after a failure.
+// closes, even after a failure.
 int cuda_mapping_open(struct cuda_mapping *, struct cuda *, const size_t *bytes, const uint64_t *apart, size_t count,
                       struct error *err);
 void cuda_mapping_close(struct cuda_mapping *); // once nothing uses it

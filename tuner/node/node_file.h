@@ -31,6 +31,6 @@ struct node_arrival {
 // Begins a file at a path, and creates the folders of that path. Returns -1 with a message on failure.
 int node_arrival_begin(struct node_arrival *, const char *path, const char *hash, int64_t size, struct error *);
 int node_arrival_take(struct node_arrival *, const void *data, size_t size, struct error *);
-// Returns 1 if all bytes have arrived and the file has its name, 0 if more are to come, or -1 with a message.
+// Returns 1 if all bytes have arrived and the file has its final name, 0 if more are to come, or -1 with a message.
 int node_arrival_end(struct node_arrival *, struct error *);
 void node_arrival_drop(struct node_arrival *);

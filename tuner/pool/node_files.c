@@ -10,7 +10,7 @@
 #include "tuner/protocol/compile_message.h"
 #include "tuner/source/source.h"
 
-// Members that are files, whatever object they are in. "files" is an object whose members are files, and "cache" is a
+// Members of any object whose values are paths of files. "files" is an object whose members are files, and "cache" is a
 // folder to write to.
 static const char *const file_members[] = {"cubin", "support", "ceilings", "path", "library", "built", NULL};
 // Settings objects, which do not name files ("cache" has values such as "cold" there).

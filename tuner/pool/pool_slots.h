@@ -29,8 +29,8 @@ void pool_release_slots(struct worker_pool *);
 // Returns the exit status, and writes the message, for a worker that refuses its set-up because of the machine or the
 // job.
 int pool_refusal(const json_t *answer, struct error *);
-// Returns whether an answer reports that one of the job's baselines, which is a program, has crashed the worker. If so,
-// workers that are set up from now on do not call this baseline.
+// Returns whether an answer reports that a user program, one of the job's baselines, crashed the worker. If so, workers
+// that are set up from now on do not call this baseline.
 bool pool_give_up_baseline(struct worker_pool *, const json_t *answer);
 // Keeps the first worker's findings about libraries: their fastest algorithms, and which libraries are not available.
 // Workers that are set up from now on do not search for them again.

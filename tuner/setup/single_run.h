@@ -65,7 +65,7 @@ void single_run_say(const struct single_run *, const char *text);
 
 // Compiles a configuration, with `defines` (name -> text; may be NULL) added, and checks that it can be launched. If
 // the candidate does not compile or cannot be launched, its status says so. Returns -1 with a message if the failure
-// has another cause. The caller releases the candidate, also after a failure.
+// has another cause. The caller releases the candidate, even after a failure.
 int single_run_compile(struct single_run *, const uint16_t *config, const json_t *defines,
                        struct single_run_candidate *, struct error *);
 void single_run_candidate_release(struct single_run_candidate *);

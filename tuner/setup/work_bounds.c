@@ -32,7 +32,7 @@ char *work_ceiling_text(const json_t *ceilings, const struct execution_unit *pip
     const json_t *lasting = json_object_get(json_object_get(ceilings, "lasting"), own->key);
     double clock = json_get_number(lasting, "clock_mhz", NAN);
     autofree char *at = !own->lasts ? text_copy("")
-                        : !lasting  ? text_copy(", only for some milliseconds")
+                        : !lasting  ? text_copy(", only for a few milliseconds")
                         : clock > 0 ? text_format(", at %.0f MHz, the sustained clock", clock)
                                     : text_copy(", at the sustained clock");
     return text_format("%s %.4g T%s/s%s", own->name, value / 1e12, own->unit, at);
@@ -97,7 +97,7 @@ static double byte_ceiling(const struct job *job, double bytes, const json_t *ce
                 work_ceiling(ceilings, &execution_units[UNIT_COPY]));
 }
 
-// The highest rate possible: a launch of some milliseconds runs at a higher clock than the sustained one.
+// The highest rate possible: a launch of a few milliseconds runs at a higher clock than the sustained one.
 static double at_most(const json_t *ceilings, const struct work_bounds *w)
 {
     const char *keys[] = {w->pipe->key ? w->pipe->key : execution_units[w->pipe->either[0]].key,

@@ -40,7 +40,7 @@ char *work_ceiling_text(const json_t *ceilings, const struct execution_unit *);
 bool work_is_doubtful(const struct job *, size_t problem, double time, const json_t *ceilings, struct error *warning);
 
 // The request for the ceilings that a document lacks (NULL: no document). Returns NULL if none is missing. A job whose
-// execution unit is unknown needs the ceilings of memory and of most execution units, measured for some milliseconds
+// execution unit is unknown needs the ceilings of memory and of most execution units, measured for a few milliseconds
 // each. Other jobs need the ceilings of memory and of their own unit, at the sustained clock.
 json_t *job_ceilings_request(const struct job *, const json_t *known);
 // The document, extended by the answer to the request. New reference; `known` may be NULL.

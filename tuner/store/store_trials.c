@@ -219,8 +219,8 @@ static int read_row(struct store *store, sqlite3_stmt *query, struct arena *memo
     return 0;
 }
 
-// Reads a trial with `query`, which selects the id and the fields, and is bound but not stepped yet. Returns 0, 1 if
-// there is none, or -1.
+// Reads a trial with `query`, which selects the id and the fields, and is bound but not stepped yet. Returns 0 on
+// success, 1 if there is no such trial, and -1 on failure.
 static int read_trial(struct store *store, sqlite3_stmt *query, unsigned wanted, struct arena *memory,
                       struct trial *trial, struct error *err)
 {
