@@ -29,8 +29,7 @@ bool output_is_foreign(const char *path)
                                        "sweetspot-kernel ",
                                        "<!DOCTYPE html>",
                                        "\x1f\x8b",
-                                       "\x7f"
-                                       "ELF",
+                                       "\177ELF",
                                        NULL};
     char begin[32] = "";
     FILE *file = output_is_stream(path) ? NULL : fopen(path, "rbe");
