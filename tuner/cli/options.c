@@ -46,8 +46,7 @@ int complain(int status, const char *format, ...)
 int complain_foreign(const char *path)
 {
     return complain(EXIT_USAGE,
-                    "'%s' was not written by sweetspot; it was not changed (remove it, or give another --output)",
-                    path);
+                    "'%s' is not an earlier output of this command; it was not changed (give another --output)", path);
 }
 
 int command_refuse(const char *format, ...)
