@@ -242,7 +242,7 @@ static const struct mistake result_mistakes[] = {
     {"an exported space over a job file", "export job.cfg --store job.db --output job.cfg"},
     {"a report over a store", "report job.cfg --store job.db --output job.db"},
     {"an imported space over a source", "import space.json --output kernel.cu"},
-    {"a binary over a source", "header job.cfg --store job.db --cubin kernel.cu"},
+    {"an option of an earlier version", "header job.cfg --store job.db --cubin x.cubin"},
     {"results for a device that is full", "header job.cfg --store job.db --output - >/dev/full"},
     {"a header to check that is not there", "header job.cfg --check no.h"},
     {"a header that cannot embed", "header job.cfg --store job.db --embed --output best.h"},
