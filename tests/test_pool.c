@@ -202,6 +202,22 @@ TEST(without_any_node_a_run_waits_and_then_says_how_to_go_on)
     assert_contains(r.err, "no GPU is left; waiting 3 s for one", "To resume: sweetspot tune");
 }
 
+// A node whose agent is missing is not tried again, and a run with a time limit does not wait for nodes much longer.
+TEST(nodes_that_never_come_end_a_run_soon)
+{
+    char *folder = job_folder("pool_never");
+    e2e_write(folder, "nodes.cfg",
+              "nodes = ( { name = \"a\"; command = \"env\"; program = \"/nowhere/agent\"; gpus = 1; cores = 1; } );\n");
+    struct e2e_result r = RUN(folder, TUNE "--pool $at/nodes.cfg");
+    assert_int_equal(r.status, EXIT_ENVIRONMENT);
+    assert_contains(
+        r.err, "node a is disabled: the command that starts its agent ended with status 127: ", "no usable GPU: a: ");
+    e2e_write(folder, "nodes.cfg", "nodes = ( { name = \"a\"; command = \"sleep 100;\"; gpus = 1; cores = 1; } );\n");
+    r = RUN(folder, TUNE "--pool $at/nodes.cfg --time 3s");
+    assert_int_equal(r.status, EXIT_ENVIRONMENT);
+    assert_contains(r.err, "no node with one came within 10 s");
+}
+
 TEST(mistakes_in_what_names_nodes_are_said_with_their_place)
 {
     static const struct {

@@ -69,7 +69,7 @@ void node_link_stop(struct node_link *l, bool refused, const char *format, ...)
     for (size_t i = 0; i < l->channel_count; i++) l->channels[i]->lost = !l->channels[i]->ended;
 }
 
-// Handles the end of the pipe.
+// Handles the end of the pipe. A shell, ssh and env report a program that is missing or cannot be run by 127 and 126.
 static void end(struct node_link *l)
 {
     int status = 0;
@@ -81,8 +81,10 @@ static void end(struct node_link *l)
             usleep(1000);
     }
     read_child_output(l);
-    node_link_stop(l, false, "the %s %s%s%s", l->state == LINK_GREETING ? "command that starts its agent" : "agent",
-                   how, *l->words.last ? ": " : "", l->words.last);
+    bool missing = WIFEXITED(status) && (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126);
+    node_link_stop(l, missing && l->state == LINK_GREETING, "the %s %s%s%s",
+                   l->state == LINK_GREETING ? "command that starts its agent" : "agent", how,
+                   *l->words.last ? ": " : "", l->words.last);
 }
 
 // Greeting -----------------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ struct node_link {
     struct node_channel **channels;
     uint32_t next_channel;
     char *why;    // why it is down
-    bool refused; // restarting it is useless: a different program version, a full disk
+    bool refused; // restarting it is useless: a different program version, no program, a full disk
 };
 
 struct node_links {

@@ -448,6 +448,7 @@ bool pool_nodes_unusable(const struct worker_pool *p, struct error *why)
 bool pool_nodes_give_up(const struct worker_pool *p, const char *missing, double *since, struct error *why)
 {
     double now = clock_now(), timeout = pool_timeout();
+    if (p->settings.patience > 0) timeout = fmin(timeout, p->settings.patience);
     if (pool_nodes_unusable(p, why)) return true;
     if (*since <= 0) *since = now;
     if (now - *since < timeout) return false;

@@ -59,6 +59,7 @@ struct pool_settings {
     bool counters;                    // GPU workers load the counting library
     bool nvcc;                        // candidates are compiled by nvcc
     const struct pool_request *nodes; // NULL: workers run on the driver's machine
+    double patience;                  // s that set-up waits for a node that can be used; 0: as long as a run does
     const char *keep, *probe_file;    // for nodes: the compile cache, and a file by which they prove that they see the
                                       // driver's files
     void *user;                       // for both callbacks

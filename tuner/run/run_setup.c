@@ -154,6 +154,8 @@ static int resume_counts(struct run *r)
     return count < 0 ? -1 : 0;
 }
 
+static const double least_patience = 10; // s; logging in to a node may take longer than a short run
+
 // Sets up workers, device and space, and then the policy for the number of workers.
 static int meet(struct run *r, struct error *err)
 {
@@ -163,6 +165,7 @@ static int meet(struct run *r, struct error *err)
                                      .counters = r->options->counters,
                                      .nvcc = r->job->code.compiler == JOB_NVCC,
                                      .nodes = o->pool,
+                                     .patience = fmax(final_clock_left(&r->final.clock, clock_now()), least_patience),
                                      .keep = o->files.cache,
                                      .probe_file = r->job->code.source,
                                      .user = r,
