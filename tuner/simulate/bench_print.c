@@ -73,7 +73,8 @@ void bench_add_columns(struct bench_rows *r, bool detailed)
     const struct bench_options *o = r->options;
     r->kind = "sweetspot-replay";
     r->budgets = "";
-    r->legend = "1%: share of seeds within 1% of the optimum;\nto 95%: median evaluations.";
+    r->legend = "1%: share of seeds within 1% of the optimum;\nto 95%: median evaluations; score: of the published "
+                "methodology ('-': after more evaluations).";
     size_t n = 0, last = o->budget_count - 1;
     for (int g = 0; g < (detailed ? 3 : 1); g++)
         for (size_t i = 0; i < o->budget_count; i++, n++) {
