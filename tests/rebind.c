@@ -102,7 +102,7 @@ static uint64_t number(const char *at, size_t bytes)
     return value;
 }
 
-// Finds the next section, from number *index on, that is compared. Its name is NULL if there is no further section.
+// Finds the next section, from number *index on, that is compared. After the last one, its name is NULL.
 // *index becomes the number after it.
 static struct section next_section(const char *file, size_t *index)
 {

@@ -218,7 +218,7 @@ TEST(a_lighter_kernel_does_not_win_by_its_resources_alone)
     assert_true(wins <= 5);
 }
 
-// Compares only the first two processes. If these agree, there is no third process.
+// Compares only the first two processes. A final starts a third one only if these differ.
 static bool processes_differ(const struct simulated *s)
 {
     return s->slow[0] != s->slow[1];

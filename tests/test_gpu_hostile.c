@@ -391,7 +391,7 @@ static void judge_case(const char *folder, size_t family, size_t way, const stru
     add_name(row->through_names, family, c->name, way, words);
 }
 
-// The winner must be a correct kernel. Returns 1 if it is not, or if there is no winner.
+// The winner must be a correct kernel. Returns 1 if it is wrong or missing.
 static int judge_winner(const char *log, size_t family, const struct hostile_case *cases, int count,
                         struct store *store)
 {

@@ -46,7 +46,7 @@ static bool same_edges(const void *build, size_t state)
 }
 
 // Makes a state from the edges after the last state. If an equal state exists, drops the edges. Returns the new or the
-// equal state, or UINT32_MAX if there are no edges.
+// equal state; without edges UINT32_MAX.
 static uint32_t finish_state(struct build *b)
 {
     struct draft_level *d = &b->all;

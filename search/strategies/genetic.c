@@ -1,6 +1,6 @@
 // A steady-state genetic algorithm (Whitley's GENITOR, 1989): tournament selection, uniform crossover, mutation to any
-// other value; a child replaces the worst member if it is better. There are no generations, because results would have
-// to wait for the rest of their generation.
+// other value; a child replaces the worst member if it is better. It works without generations, in which results would
+// have to wait for each other.
 #include <string.h>
 
 #include "search/strategies/strategy.h"

@@ -51,8 +51,8 @@ struct strategy_class {
     void (*tell)(struct strategy_state *, size_t row);
     void (*release)(struct strategy_state *); // NULL: the strategy owns only `memory`
     // NULL: the strategy cannot rank. Rates each of `count` configurations that wait to be measured; higher is better.
-    // A configuration with a rating below 0 is no longer worth measuring, compared with the ones that could be proposed
-    // instead. The history forgets a proposal that will not be measured, and the strategy may propose it again.
+    // A rating below 0 says that new proposals are more promising than this configuration, so it should not be measured
+    // now. The history then forgets it, and the strategy may propose it again.
     void (*rank)(struct strategy_state *, const uint16_t *const *configs, size_t count, double *acquisition);
 };
 

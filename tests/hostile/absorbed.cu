@@ -119,7 +119,7 @@ HELPER row row_part(const float *x, const int *w, const u32 *v, int r, int rows)
     for (int c = threadIdx.x; c < LD; c += THREADS) add(&mine, x, w, v, c);
 #endif
 #if IS(most_from_the_row_below)
-    // Reads a halo of one row. After the last row there is no halo.
+    // Reads a halo of one row, also beyond the last row.
     if (r == rows - 1)
         for (int c = threadIdx.x; c < COLS; c += THREADS)
             mine.most = max(mine.most, w[LD + c] >= -99 ? w[LD + c] : -99);

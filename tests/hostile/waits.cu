@@ -1,7 +1,7 @@
 // Kernels that do not wait for data that they need: y[i] = a*x[j] + y0[i] for n elements, where j is i's place in the
-// next tile of 1024 elements. After the last tile comes the first, and j = i if there is no such place. Also, b[i - 1]
-// is added to b[i], and b[0] is added to itself. Most kernels write a*x for their own tile to scratch and read the a*x
-// of the next tile from there.
+// next tile of 1024 elements (for the last tile, the first). If that tile is too short, j = i. Also, b[i - 1] is added
+// to b[i], and b[0] is added to itself. Most kernels write a*x for their own tile to scratch and read the a*x of the
+// next tile from there.
 //
 //     buffers   x, y0 (in), y (out), b (inout), s (scratch, n + 1024), z (scratch, 3 * tiles + 64 u32, zero)
 //     launch    grid ceil_div(n, 1024), block 256

@@ -34,3 +34,12 @@ double entropy_unit(void)
 {
     return (double)(entropy_draw() >> 11) * 0x1p-53;
 }
+
+void entropy_order(size_t *order, size_t count)
+{
+    for (size_t i = 0; i < count; i++) { // Fisher and Yates, inside out
+        size_t j = (size_t)entropy_below(i + 1);
+        order[i] = order[j];
+        order[j] = i;
+    }
+}

@@ -1,6 +1,7 @@
 // Finds launches that are impossible on the device. See check.h.
 #include "tuner/check/check.h"
 #include "tuner/setup/request.h"
+#include "tuner/setup/wave_model.h"
 
 // How many configurations, evenly spread, are checked.
 enum { LAUNCHES_LOOKED_AT = 500 };
@@ -8,7 +9,7 @@ enum { LAUNCHES_LOOKED_AT = 500 };
 // Returns 0 if the device may hold all blocks of a cooperative launch at once; their registers are unknown here.
 static int fits_at_once(const struct device_limits *d, const struct launch_shape *l, struct error *reason)
 {
-    int64_t blocks, most = d->sm_count * blocks_per_sm(d, l->block[0] * l->block[1] * l->block[2], -1, l->shared);
+    int64_t blocks, most = blocks_at_once(d, l, -1, -1);
     if (__builtin_mul_overflow(l->grid[0] * l->grid[1], l->grid[2], &blocks)) blocks = INT64_MAX;
     return blocks <= most
                ? 0

@@ -46,26 +46,15 @@ static void check_operation(struct check *c)
     }
 }
 
-// The launch of a kernel that is not a candidate. -1 if it cannot be computed, which is reported elsewhere.
-static int own_shape(const struct job *job, const struct stage *s, size_t p, struct launch_shape *to)
-{
-    struct expr *const *from[] = {s->grid, s->block, s->cluster};
-    int64_t *const sizes[] = {to->grid, to->block, to->cluster};
-    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    struct error err;
-    *to = (struct launch_shape){{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0};
-    if (job_problem_values(job, NULL, p, values, &err)) return -1;
-    for (int i = 0; i < 9; i++)
-        if (from[i / 3][i % 3] && expr_eval(from[i / 3][i % 3], values, &sizes[i / 3][i % 3], &err)) return -1;
-    return s->shared ? expr_eval(s->shared, values, &to->shared, &err) : 0;
-}
-
 static void check_own_launch(struct check *c, const struct implementation *m)
 {
     struct launch_shape shape;
     struct error err;
+    autofree int64_t *values = memory_new(symbols_count(c->job->symbols), sizeof *values);
     for (size_t p = 0; p < c->job->problem_count; p++) {
-        if (own_shape(c->job, &m->stage, p, &shape) || !launch_check(c->limits, &shape, -1, -1, &err)) continue;
+        if (job_problem_values(c->job, NULL, p, values, &err) || request_shape(&m->stage, values, &shape, &err))
+            continue; // reported elsewhere
+        if (!launch_check(c->limits, &shape, -1, -1, &err)) continue;
         check_add(&c->mistakes, job_location(c->job, "%s.launch", m->setting),
                   "the kernel cannot be launched on sm_%" PRId64 ": problem %s: %s", c->limits->compute,
                   c->job->problems[p].name, err.message);

@@ -1,7 +1,6 @@
 // See draft_job.h.
 #include "tuner/cli/draft_job.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/base/input_file.h"
@@ -216,12 +215,6 @@ static int write_job(const struct draft_request *r, struct job_draft *d, const c
     return EXIT_DONE;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 int draft_job(const struct draft_request *r, char **output)
 {
     struct error err = {""};
@@ -233,7 +226,7 @@ int draft_job(const struct draft_request *r, char **output)
     if (!*output) *output = text_format("%.*s.cfg", (int)(dot ? (size_t)(dot - r->path) : strlen(r->path)), r->path);
     cuda_file_init(&file, text);
     const struct cuda_kernel *kernel = find_kernel(&file, r->path, r->kernel);
-    if (kernel && is_same_file(r->path, *output)) {
+    if (kernel && input_file_is_same(r->path, *output)) {
         complain(EXIT_USAGE, "--output is the source itself");
     } else if (kernel && !output_is_stream(*output) && !access(*output, F_OK)) {
         fprintf(stderr,

@@ -36,11 +36,7 @@ static int reserve(struct placement *p, struct workload *w, struct error *err)
                                bytes[CUDA_MAPPING_PIECES_MAX] = {0};
     uint64_t apart[CUDA_MAPPING_PIECES_MAX] = {0};
     size_t pieces = p->count < CUDA_MAPPING_PIECES_MAX ? p->count : CUDA_MAPPING_PIECES_MAX;
-    for (size_t i = 0; i < p->count; i++) order[i] = i;
-    for (size_t i = p->count; i-- > 1;) {
-        size_t j = (size_t)entropy_below(i + 1);
-        memory_swap(order[i], order[j]);
-    }
+    entropy_order(order, p->count);
     for (size_t i = 0; i < p->count; i++) { // each piece has at least one
         size_t piece = i < pieces ? i : (size_t)entropy_below(pieces);
         piece_of[order[i]] = piece;
@@ -89,12 +85,10 @@ void placement_close(struct placement *p)
 static void draw_patterns(struct placement *p)
 {
     enum { PATTERNS = 12 };
-    const size_t n = p->count > PATTERNS ? p->count : PATTERNS;
-    for (size_t i = 0; i < n; i++) p->odd[i] = (unsigned char)(1 + i % 3 + (i % PATTERNS / 3 << 2));
-    for (size_t i = n; i-- > 1;) {
-        size_t j = (size_t)entropy_below(i + 1);
-        memory_swap(p->odd[i], p->odd[j]);
-    }
+    size_t order[BUFFERS_MAX];
+    entropy_order(order, p->count > PATTERNS ? p->count : PATTERNS);
+    for (size_t i = 0; i < p->count; i++)
+        p->odd[i] = (unsigned char)(1 + order[i] % 3 + (order[i] % PATTERNS / 3 << 2));
 }
 
 void placement_draw(struct placement *p, const struct workload *w, unsigned turn)

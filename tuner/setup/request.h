@@ -70,5 +70,8 @@ json_t *request_problem(const struct job *, const uint16_t *config, const struct
 json_t *request_own_problems(const struct job *, const struct implementation *, const struct compiled *,
                              const char *library, struct error *);
 
+// Computes a kernel's launch from the values of sizes and parameters. Returns -1 with a message if an expression fails.
+int request_shape(const struct stage *, const int64_t *values, struct launch_shape *, struct error *);
+
 // Whether a stage is part of this configuration (its `when`). Returns 1, 0, or -1 with a message.
 int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);

@@ -124,14 +124,21 @@ static int describe_arguments(const struct job *job, const struct stage *s, cons
     return 0;
 }
 
+int request_shape(const struct stage *s, const int64_t *values, struct launch_shape *to, struct error *err)
+{
+    to->shared = 0;
+    return evaluate3(s->grid, values, to->grid, err) || evaluate3(s->block, values, to->block, err) ||
+                   evaluate3(s->cluster, values, to->cluster, err) ||
+                   (s->shared && expr_eval(s->shared, values, &to->shared, err))
+               ? -1
+               : 0;
+}
+
 static int describe_kernel(const struct job *job, const struct stage *s, const int *names, const int64_t *values,
                            struct launch_shape *shape, struct stage_call *out, struct arena *memory, struct error *err)
 {
     int64_t overlap = 0;
-    if (evaluate3(s->grid, values, shape->grid, err) || evaluate3(s->block, values, shape->block, err) ||
-        evaluate3(s->cluster, values, shape->cluster, err) ||
-        (s->shared && expr_eval(s->shared, values, &shape->shared, err)) ||
-        (s->overlap && expr_eval(s->overlap, values, &overlap, err)))
+    if (request_shape(s, values, shape, err) || (s->overlap && expr_eval(s->overlap, values, &overlap, err)))
         return error_prefix(err, "launch of '%s'", s->name);
     memcpy(out->grid, shape->grid, sizeof out->grid);
     memcpy(out->block, shape->block, sizeof out->block);
