@@ -134,7 +134,7 @@ static void read_piece(int fd, char *out, size_t size)
     memset(out + done, 0, size - done);
 }
 
-// Data that may be cut anywhere is sent in pieces, everything else as one frame.
+// Data that may be split anywhere is sent in pieces, everything else as one frame.
 static void make_ready(struct frame_writer *w)
 {
     while (w->first && byte_queue_size(&w->ready) < ON_THEIR_WAY) {

@@ -12,7 +12,7 @@
 //       { name = "box";   command = "docker exec -i box"; count = 2; gpus = 4; program = "/opt/sweetspot-node"; }
 //     );
 //
-// Several items are separated by commas. A list of nodes can be read again during a run, since files and allocations
+// Several items are separated by commas. A list of nodes can be read again during a run, because files and allocations
 // change.
 #pragma once
 

@@ -21,7 +21,7 @@ enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
 struct pool_sent {
     int64_t id;
     json_t *request; // for checking the answer
-    double timeout;  // s, counted from when it reaches the head
+    double timeout;  // s, from the time when it reaches the head
 };
 
 // A place for a worker: a compiler, which has one request at a time, or a GPU worker.
@@ -63,7 +63,7 @@ struct pool_settings {
     const char *keep, *probe_file;    // for nodes: the compile cache, and a file by which they prove that they see the
                                       // driver's files
     void *user;                       // for both callbacks
-    // Receives messages and the workers' stderr. `shown`: show the text to the user, do not only log it. NULL: dropped.
+    // Receives messages and the workers' stderr. `shown`: for the user, not only for the log. NULL: they are dropped.
     void (*report)(void *user, bool shown, const char *text);
     void (*progress)(void *user, const char *worker, const char *what, double share); // in set-up; NULL: dropped
 };
