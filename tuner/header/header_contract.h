@@ -17,7 +17,7 @@
 // A section of a Python file has "python":true and Python code instead of C, and its buffers also have
 //
 //    "shape":["size_M","size_K"],"ld":"C","zero":true|"filled":true       ld: if it is given; zero, filled: scratch
-//                                                               that is filled, with zeros or otherwise
+//                                                               that is filled with zeros or other values
 //
 // "buffers" lists all buffers that kernels access by address. "C" is C code that uses size_M, size_N, .. "before" says
 // what the buffer must contain before every launch. A size is supported if it lies between the smallest and the largest

@@ -10,10 +10,10 @@ int header_render(FILE *, void *sections, struct error *);
 // Writes a section's line, which also fits in a raw string of Python.
 void header_put_section(FILE *, const json_t *section);
 
-// header_source.c writes what a user needs to compile the template. The opening comment lists the arguments of each
-// stage in order, variables and objects, and the duties of a caller. A section's macros give entries, options and
-// arguments. The parameters with the template's own names are followed by a warning for compilers that build for
-// another architecture.
+// header_source.c writes what a user needs to compile the template. The opening comment lists each stage's arguments in
+// order, the variables and objects, and the caller's duties. A section's macros give entries, options and arguments.
+// The parameters with the template's own names are followed by a warning for compilers that build for another
+// architecture.
 void header_comment_arguments(struct renderer *, const json_t *section);
 void header_comment_bindings(struct renderer *, const json_t *section);
 void header_comment_contract(struct renderer *, const json_t *section);

@@ -28,7 +28,7 @@ const char *header_hash_number(const char *source_hash, char out[32]);
 // Whether a string is a number without a sign.
 bool header_is_number(const char *text);
 
-// Writes text inside a comment: sequences that would end or open one are split.
+// Writes text inside a comment: sequences that would end or open a comment are split.
 void header_put_comment(FILE *, const char *text);
 // The text as a C string literal; malloc'ed.
 char *header_literal(const char *text);

@@ -39,7 +39,7 @@ struct mistakes {
         char *file;
         int line;
         char *text;
-        const void *about; // the reader's node (reader.h), while it reads
+        const void *about; // the reader's node (reader.h), while the file is read
     } * list; // file: an included file; NULL: the job file itself; line 0: the whole file; text: without its location
 };
 void mistakes_release(struct mistakes *);

@@ -38,8 +38,8 @@ static char next_sign(struct signs *s)
     return sign;
 }
 
-// Whether the word that begins here is a value that needs quotes, such as add in `name = add;`, as opposed to true,
-// false or a setting's name.
+// Whether the word that begins here is a value that needs quotes, such as `add` in `name = add;`, and not true, false
+// or a setting's name.
 static bool needs_quotes(const char *word, size_t length)
 {
     const char *after = word + length + strspn(word + length, " \t");

@@ -8,7 +8,7 @@ enum {
     HEADER = 12,
     PIECE = 64 << 10,         // bytes of data in one frame
     ON_THEIR_WAY = 4 * PIECE, // most bytes that are queued for the pipe ahead of a heartbeat
-    LONGEST_LINE = 1 << 20,   // bytes of a banner's line
+    LONGEST_LINE = 1 << 20,   // most bytes in a line of a banner
     LONGEST_FRAME = 8 << 20,  // longer data is sent in pieces; the longest frame is a node's list of files
 };
 

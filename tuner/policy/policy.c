@@ -76,8 +76,8 @@ void policy_continue_final(struct policy *p)
 }
 
 // Whether trials are so slow that milliseconds in the driver do not matter. A worker then gets its next request only
-// after it has answered, so that the request can be chosen with that result. (Ranking the waiting candidates of fast
-// kernels gave worse results.)
+// after it has answered, so that the choice can use its result. (Ranking the waiting candidates of fast kernels gave
+// worse results.)
 static bool is_slow(const struct policy *p)
 {
     return !p->settings.lockstep && p->ahead.gpu.mean > slow_kernel;

@@ -113,7 +113,7 @@ static char *send_tree(struct node_link *l, const struct compile_request *c)
     if (source_open(&s, &r, NULL)) return NULL;
     name_tree(&s, tree);
     for (size_t i = 0; i < s.file_count; i++)
-        if (*s.files[i].path == '/') // the node creates files without a path
+        if (*s.files[i].path == '/') // the node itself creates files without an absolute path
             send_text(l, text_format("trees/%s%s", tree, s.files[i].path), s.files[i].text);
     // A request may name include folders in which nothing was found. A file in each of these folders makes the folder
     // exist on the node.

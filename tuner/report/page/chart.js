@@ -120,7 +120,7 @@ const watcher = new IntersectionObserver(
 const sizes = new ResizeObserver(entries => entries.forEach(entry => entry.target.figure.instance?.resize()));
 
 // A figure under `parent`. Its specification:
-//   title     what is shown                    label     the same for readers who cannot see it, with the main figure
+//   title     what is shown                    label     the same for screen readers, with the main figure
 //   note      one sentence below the title     height    in CSS pixels
 //   controls  elements above the chart         option()  ECharts' options
 //   about(i)  names and texts of the i-th mark, for its tooltip and a table below
