@@ -198,8 +198,8 @@ static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
     return pipeline_scan(&e->pipeline, &late, err);
 }
 
-// Makes all of a trial's checks, on the final's data. A candidate that fails one is disqualified, and any damage it did
-// is repaired.
+// Performs all of a trial's checks on the final's data. A candidate that fails one is disqualified, and any damage it
+// did is repaired.
 static int prove_entry(struct gpu_final *f, struct timed_entry *e, struct error *err)
 {
     bool damaged, late;

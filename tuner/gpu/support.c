@@ -7,7 +7,7 @@
 enum { BLOCK = 256, PARTIALS = 1024 };
 enum { COMPARE_BITS = 4 }; // support.cu
 
-// Kernels that exist once for each element type, and the others: X(enumerator, name).
+// Kernels that exist once for each element type, and the other kernels: X(enumerator, name).
 // clang-format off
 #define TYPED_KERNELS(X) \
     X(FILL, fill) X(COMPARE, compare) X(DISTURB, disturb) X(JUDGE, judge) X(WIDEN, widen) X(SUMS, sums)
