@@ -213,7 +213,7 @@ static int judge_job(const struct judge_options *o, struct single_run *single)
     return status;
 }
 
-// Reads options from a request. If the request contains a source, its text is written to `folder`.
+// Reads options from a request. If the request contains source code, it is written to `folder`.
 static int read_request(struct judge_options *o, const json_t *message, struct arena *memory, const char *folder,
                         struct error *err)
 {
