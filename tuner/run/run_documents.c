@@ -7,7 +7,7 @@
 #include "tuner/watch/live_status.h"
 
 static const double write_every = 1;    // minimum s between two versions of the live file
-static const double write_share = 0.02; // largest share of the driver's time for the live file
+static const double write_share = 0.02; // largest share of the driver's time that writing the live file may take
 
 int run_put_document(struct run *r, const char *kind, json_t *document)
 {

@@ -75,7 +75,7 @@ int recording_check(const struct job *job, const json_t *recorded, struct error 
     const char *name = json_get_string(recorded, "job", "");
     size_t i;
     json_t *item;
-    if (!recorded) return 0; // the worker does not describe it
+    if (!recorded) return 0; // the worker does not describe the recording
     for (i = 0; i < space_parameter_count(job->space); i++)
         if (!json_array_has(parameters, space_parameter(job->space, i)->name))
             return refuse(recorded, "it has no parameter", space_parameter(job->space, i)->name, err);
