@@ -15,12 +15,13 @@
 struct runs {
     const struct bench_options *o;
     int64_t length;  // evaluations of a run
-    double *best;    // best time so far after each evaluation, one curve after another; infinity while there is none
+    double *best;    // best time so far after each evaluation, one curve after another; infinite before a valid result
     double *seconds; // per proposal, by run
 };
 
 // The baseline of the methodology score: the expected best of k uniform random draws without repetition from `total`
-// configurations, given that at least one draw is valid. `valid` configurations have the times `sorted` (ascending).
+// configurations, given that at least one draw is valid. `sorted` has the times of the `valid` valid configurations,
+// ascending.
 static double random_best(const double *sorted, size_t valid, size_t total, size_t k)
 {
     // P(best is sorted[i]) = P(no better one drawn) - P(neither it nor a better one drawn), where the probability that
