@@ -61,7 +61,7 @@ struct expr_node {
 struct expr {
     char *text;
     struct symbols *symbols;
-    struct expr_node *nodes; // operands before their users; the last node is the root
+    struct expr_node *nodes; // operands before the nodes that use them; the last node is the root
     int count;
     int *slots;
     size_t slot_count;
@@ -82,7 +82,7 @@ int expr_compare_ints(const void *, const void *); // for qsort
 // Applies a strict operation (neither a leaf nor a lazy one) to values; b is ignored if the operation has one operand.
 enum expr_failure expr_apply(enum expr_op op, int64_t a, int64_t b, int64_t *result);
 const char *expr_failure_text(enum expr_failure);
-// An expression for a message: a long one is cut to the part around the column. malloc'ed.
+// An expression for a message: a long one is shortened to the part around the column. malloc'ed.
 char *expr_excerpt(const char *text, size_t column);
 
 // The values of the names in an evaluation. They come from `values`, indexed by slot. If `values` is NULL, they come
