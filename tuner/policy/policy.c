@@ -10,7 +10,7 @@
 #include "tuner/base/memory.h"
 
 static const double slow_kernel = 0.1;      // s on the GPU; kernels above this are slow
-static const double forgotten_share = 0.25; // of the measured trials; about 1.3 are compiled for each measured one
+static const double forgotten_share = 0.25; // of the measured trials; 1.25 are compiled for each measured one
 
 void policy_init(struct policy *p, const struct policy_settings *settings)
 {
