@@ -14,7 +14,7 @@ enum {
     // In a large space, configurations are predicted one by one, by trees that fit into a core's cache.
     FEWER_TREES = 8,
     FEWER_ROWS = 1000,
-    TABLED = 1 << 16, // in spaces up to this size, all slowdowns are computed at once
+    TABLED = 1 << 16, // in spaces up to this size, all slowdowns are computed in advance
     BEST = 64,        // configurations in the list
     VARIANTS = 8,     // attempts to complete a configuration of the list with values that the rows lack
 };

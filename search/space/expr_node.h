@@ -96,6 +96,6 @@ struct expr_scope {
 // a value, and no part that can be evaluated fails.
 enum expr_failure expr_evaluate(const struct expr *, int node, const struct expr_scope *, int64_t *result, int *column);
 
-// How an operation with one or two operands is written in an expression: as a function's name or an operator's sign.
+// How an operation with one or two operands is written in an expression: as a function's name or an operator's symbol.
 const char *expr_function_name(enum expr_op op); // NULL if it is not a function
 const char *expr_operator_sign(enum expr_op op); // NULL if it is not an operator

@@ -2,11 +2,11 @@
 // in.
 //
 // A GPU's time is compared with the *standard*, the median over the GPUs that are compared. If there are only two, the
-// standard is the first GPU's time, since it is unknown which of the two is unusual. A GPU differs if all of these
+// standard is the first GPU's time, because it is unknown which of the two is unusual. A GPU differs if all of these
 // conditions hold GPU_TIMES_KEPT times in a row:
 //
 //     - The intervals of its newest time and of the standard do not overlap.
-//     - The two times differ by more than 1%, since smaller differences do not matter.
+//     - The two times differ by more than 1%, because smaller differences do not matter.
 //     - The logarithm of their ratio is larger in magnitude than GPU_TIMES_LIMIT deviations (below) of the change from
 //       one time of a GPU to its next.
 //

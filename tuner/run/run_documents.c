@@ -224,5 +224,5 @@ void run_live_look(struct run *r)
 void run_phase(struct run *r, enum watch_phase phase)
 {
     run_watch_phase(&r->watch, phase);
-    r->live.next = 0; // so that watchers see it at once
+    r->live.next = 0; // so that watchers see it immediately
 }

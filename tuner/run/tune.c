@@ -349,7 +349,7 @@ static void search(struct run *r, struct tune_outcome *outcome)
 {
     struct error err;
     // In lockstep, a stored result is reported when its configuration is proposed. If nothing is left to propose, all
-    // are reported at once.
+    // are reported together.
     int all = r->pool.lockstep && !r->options->finish ? search_knows_all(&r->search, &err) : 1;
     if (all < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (all) run_replay_stored(r);

@@ -82,7 +82,8 @@ int recording_check(const struct job *job, const json_t *recorded, struct error 
     json_array_foreach(parameters, i, item)
         if (job_parameter(job, json_string_value(item)) < 0)
             return refuse(recorded, "the job has no parameter", json_string_value(item), err);
-    // A job may have been renamed since it was recorded, or have other problems; both at once make it a different job.
+    // A job may have been renamed since it was recorded, or have other problems; both changes together make it a
+    // different job.
     if (!*name || !strcmp(name, job->name)) return 0;
     for (i = 0; i < job->tuned_count; i++)
         if (!json_array_has(problems, "") && !json_array_has(problems, job->problems[i].name))

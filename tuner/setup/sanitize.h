@@ -4,8 +4,8 @@
 //     compute-sanitizer --tool memcheck --log-file LOG .. sweetspot-gpu --device 0
 //
 // The worker is set up with one small problem and answers one request, "sanitize" (protocol.h); the findings are in the
-// log (sanitizer_log.h). The tools of a candidate run at the same time, since nothing is timed. A tool that misses the
-// deadline is killed with its process group and not restarted.
+// log (sanitizer_log.h). The tools of a candidate run at the same time, because nothing is timed. A tool that misses
+// the deadline is killed with its process group and not restarted.
 //
 // The result is a document:
 //

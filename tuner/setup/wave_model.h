@@ -3,7 +3,7 @@
 //
 // The work is the job's `work` (flops, otherwise bytes) or, if the job gives neither, the product of the problem's
 // sizes. Only blocks of the configuration's heaviest launch are counted: the one of which the device holds the fewest
-// blocks at once. If that number is unknown, relative time = work. (Tile and wave quantisation: NVIDIA, Matrix
+// blocks at once. If that number is unknown, the relative time is the work. (Tile and wave quantisation: NVIDIA, Matrix
 // Multiplication Background User's Guide, 2023.)
 #pragma once
 

@@ -6,8 +6,8 @@
 // with unique evaluations as the cost. The baseline B(t) is the expected best of t random draws. The budget ends at the
 // first t, the cutoff, where B has come 95% of the way from the median of the valid configurations to the optimum. The
 // score is the mean over t = 1 .. cutoff of (B(t) - F(t)) / (B(t) - optimum), where F(t) is the mean best over the
-// seeds that have a valid result. A score of 1 means that the optimum is found at once, 0 is as good as random search,
-// and below 0 is worse. The score is unknown if the runs end before the cutoff.
+// seeds that have a valid result. A score of 1 means that the optimum is found immediately, 0 is as good as random
+// search, and below 0 is worse. The score is unknown if the runs end before the cutoff.
 #include "tuner/simulate/bench.h"
 
 #include "tuner/base/clock.h"

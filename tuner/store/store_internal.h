@@ -103,7 +103,7 @@ int store_check_presence(struct store *, struct error *err);
 int store_keep_lock(struct store *, struct error *err);
 void store_unlock(struct store *);
 // Writes the message for SQLite's "busy", which can mean that another program has locked the store, or that its file
-// system has no locks. Determines the cause by locking <store>.lock, since only SQLite may open the store's own file.
+// system has no locks. Determines the cause by locking <store>.lock, because only SQLite may open the store's own file.
 // Returns -1.
 int store_busy(struct store *, struct error *err);
 

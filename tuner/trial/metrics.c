@@ -1,4 +1,4 @@
-// See metrics.h. Metrics are grouped into sets according to the passes that they take, since every pass launches all
+// See metrics.h. Metrics are grouped into sets according to the passes that they need, because every pass launches all
 // candidates twice. Passes were counted with CUPTI 13.0 on GH100; times are from an H200:
 //
 // - sm__icc_* competes for counters with sm__warps_active.avg.pct_of_peak_sustained_active: instruction cache and
