@@ -1,6 +1,6 @@
 // Checks that commits are in the file that has the store's name. A file that is deleted or replaced while it is open
-// still takes commits, but has no name and is lost when the process ends. A file or a write-ahead log that was cut off
-// also takes commits. SQLite makes a store shorter only when another program vacuums it. After each commit, the check
+// still accepts commits, but it has no name and is lost when the process ends. A truncated file or write-ahead log also
+// accepts commits. SQLite makes a store shorter only when another program vacuums it. After each commit, the check
 // calls stat four times and reads three times from the log. Each call takes about 2 us.
 #include <sys/stat.h>
 #include <unistd.h>
