@@ -131,8 +131,7 @@ static size_t take_rounds(const struct recorded_noise *n, double factor, unsigne
 }
 
 // Proceeds like version_race_run().
-static enum version_verdict simulate_gate(const struct recorded_noise *n, double factor, double allow,
-                                          uint64_t *seed)
+static enum version_verdict simulate_gate(const struct recorded_noise *n, double factor, double allow, uint64_t *seed)
 {
     enum { LEAST = 3, MOST = 6 };
     double old[MOST * RECORDED_ROUNDS], new[MOST * RECORDED_ROUNDS];
@@ -162,8 +161,8 @@ TEST(on_recorded_noise_a_gate_rarely_fires_and_finds_3_percent)
         int count[4] = {0};
         for (int g = 0; g < gates; g++) count[simulate_gate(&recorded[g % RECORDINGS], factor, allow, &seed)]++;
         print_message("%d gates, %s, %g%% allowed: %d faster, %d same, %d undecided, %d slower\n", gates,
-                      factor > 1 ? "3% planted" : "one kernel", 100 * allow, count[VERSION_FASTER],
-                      count[VERSION_SAME], count[VERSION_UNDECIDED], count[VERSION_SLOWER]);
+                      factor > 1 ? "3% planted" : "one kernel", 100 * allow, count[VERSION_FASTER], count[VERSION_SAME],
+                      count[VERSION_UNDECIDED], count[VERSION_SLOWER]);
         if (factor > 1)
             assert_true(count[VERSION_SLOWER] >= 0.99 * gates);
         else
