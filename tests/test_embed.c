@@ -208,8 +208,10 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
 // The stages of a job: a stage that is not timed, and a kernel with an address in a struct.
 static const char prepared_text[] =
     "stages = (\n"
-    "  { name = \"pack\"; entry = \"mini<float, BLOCK_M>\"; timed = false; launch = { grid = [ \"M\" ]; block = [ 32 "
-    "]; };\n"
+    "  { name = \"pack\"; entry = \"mini<float, BLOCK_M>\"; timed = false;\n"
+    "    launch = { grid = [ \"M\", \"N / (N - 1)\" ]; block = [ \"M == 3000 ? M : 32\" ]; shared = \"N == 3 ? -M : "
+    "0\"; "
+    "};\n"
     "    arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; },\n"
     "                  { buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = \"scratch\"; } ); },\n"
     "  { name = \"last\"; entry = \"second\"; launch = { grid = [ \"N\" ]; block = [ 32 ]; };\n"
@@ -220,7 +222,8 @@ static const char prepared_text[] =
     "                  { buffer = \"all\"; type = \"u64\"; shape = [\"M + 1\"]; fill = \"&x[3]\"; } ); }\n"
     ");\n";
 static const char prepared_program[] =
-    "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
+    "#define MINI_GEMM_DRIVER_API\n#define MINI_GEMM_ALLOW_UNVERIFIED\n#include \"fake_driver.h\"\n#include "
+    "\"include/mini_best.h\"\n"
     "int main(void)\n{\n    static struct mini_gemm_kernels k;\n    unsigned long long at[3];\n"
     "    fake_sizes[0][0] = fake_sizes[0][2] = 8;\n    fake_sizes[0][1] = 24;\n"
     "    if (mini_gemm_load(&k)) return 1;\n"
@@ -233,7 +236,13 @@ static const char prepared_program[] =
     "    fake_launches = fake_sizes[0][1] = 0;\n"
     "    if (mini_gemm_launch_untimed(&k, 0, 1000, 77, 0x1000, 0x2000, 0x3000, 0x4000) || fake_launches != 1) return "
     "7;\n"
-    "    return strcmp(fake_launch[0].symbol, \"mini\") ? 8 : fake_launch[0].config.gridDimX != 1000;\n}\n";
+    "    if (strcmp(fake_launch[0].symbol, \"mini\") || fake_launch[0].config.gridDimX != 1000) return 8;\n"
+    "    if (mini_gemm_launch_untimed(&k, 0, 4294967301LL, 77, 0x1000, 0x2000, 0x3000, 0x4000) != MINI_GEMM_SIZES) "
+    "return 9;\n"
+    "    if (mini_gemm_launch_untimed(&k, 0, 1000, 1, 0x1000, 0x2000, 0x3000, 0x4000) != MINI_GEMM_SIZES) return 10;\n"
+    "    if (mini_gemm_launch_untimed(&k, 0, 3000, 77, 0x1000, 0x2000, 0x3000, 0x4000) != MINI_GEMM_SIZES) return 11;\n"
+    "    if (mini_gemm_launch_untimed(&k, 0, 1000, 3, 0x1000, 0x2000, 0x3000, 0x4000) != MINI_GEMM_SIZES) return 12;\n"
+    "    return fake_launches != 1;\n}\n";
 
 TEST_WITH(stages_that_are_not_timed_have_a_function_and_addresses_follow_the_buffers, setup, teardown)
 {

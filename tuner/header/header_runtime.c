@@ -46,7 +46,8 @@ static const char *put_call(struct kernel_text *w, const char *at)
     const char *next = at + length;
     do next = skip_blanks(put_sum(w, next + 1));
     while (*next == ',');
-    text_add(&w->text, " %.*s", (int)(length - prefix), at + prefix);
+    const char *sign = !strncmp(at + prefix, "div(", 4) ? "/" : !strncmp(at + prefix, "rem(", 4) ? "%" : NULL;
+    text_add(&w->text, " %.*s", sign ? 1 : (int)(length - prefix), sign ? sign : at + prefix);
     return *next ? next + 1 : next;
 }
 
@@ -134,7 +135,7 @@ static void put_scalar(struct kernel_text *w, const json_t *a, int64_t offset)
     } else if (json_object_get(a, "real")) {
         uint64_t stored = 0;
         element_store(element, json_get_number(a, "real", 0), &stored);
-        text_add(&w->text, " %" PRId64 " %zu 0 %" PRId64 " integer", (int64_t)stored, bytes, offset);
+        text_add(&w->text, " %" PRId64 " %zu %d %" PRId64 " integer", (int64_t)stored, bytes, bytes == 8, offset);
     } else {
         put_value(w, json_get_string(a, "value", "0"));
         if (element_is_float(element))
@@ -244,9 +245,11 @@ static void put_facts(struct kernel_text *w)
     json_array_each(json_object_get(s, "sizes"), i, size)
         text_add(&w->text, "%s%s", i ? " " : "", json_string_value(size));
     text_add(&w->text, "\nbuffers ");
-    json_array_each(json_object_get(s, "buffers"), i, b)
-        text_add(&w->text, "%s%s:%s:%s", i ? " " : "", json_get_string(b, "name", "?"), json_get_string(b, "type", "?"),
+    json_array_each(json_object_get(s, "buffers"), i, b) {
+        autofree char *name = header_identifier(json_get_string(b, "name", "?")); // without blanks
+        text_add(&w->text, "%s%s:%s:%s", i ? " " : "", name, json_get_string(b, "type", "?"),
                  json_get_string(b, "direction", "?"));
+    }
     text_add(&w->text, "\nneeds %d %" PRId64 " %" PRId64 " %" PRId64 "\nunits", header_compute(s),
              json_get_integer(s, "sm_count", 0), json_get_integer(s, "alignment", 16),
              json_get_integer(s, "at_once", 1));
