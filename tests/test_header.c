@@ -436,12 +436,14 @@ TEST_WITH(an_expression_without_a_value_is_named, setup, teardown)
 TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardown)
 {
     struct error err = {""};
-    static const char *const jobs[] = {"{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":"
-                                       "\"DEVICE\",\"value\":1}],\"problems\":[{}]}",
-                                       "{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":\"X\","
-                                       "\"value\":1},{\"name\":\"x\",\"value\":1}],\"problems\":[{}]}"};
-    for (size_t i = 0; i < 2; i++) {
-        json_t *section = json_parse(jobs[i], &err), *sections = test_json(json_pack("[o]", section));
+    static const char *const jobs[] = {"[{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":"
+                                       "\"DEVICE\",\"value\":1}],\"problems\":[{}]}]",
+                                       "[{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":\"X\","
+                                       "\"value\":1},{\"name\":\"x\",\"value\":1}],\"problems\":[{}]}]",
+                                       "[{\"job\":\"a\",\"device\":\"D 1\",\"sizes\":[],\"problems\":[{}]},"
+                                       "{\"job\":\"a\",\"device\":\"D-1\",\"sizes\":[],\"problems\":[{}]}]"};
+    for (size_t i = 0; i < 3; i++) {
+        json_t *sections = test_json(json_parse(jobs[i], &err));
         err.message[0] = 0;
         assert_int_equal(header_write(job.header, sections, &err), HEADER_COLLISION);
         assert_contains(err.message, "would be defined twice");
