@@ -310,11 +310,17 @@ TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
     keep_binary("{\"second\":\"second\"}");
     assert_contains(finished_says(&job, 2, "header JOB --store STORE -o HEADER --embed").err,
                     "no symbol for the entry 'mini<float, BLOCK_M>'");
-    // The place of the binary is taken by a file that sweetspot did not write.
+    // The place of the binary, or of the runtime, is taken by a file that sweetspot did not write.
     keep_binary(symbols_text);
-    finished_write(test_text("%s/include/mini_best_binary.c", job.folder), "int precious;\n");
-    assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,
-                    "was not written by sweetspot");
+    static const char *const names[] = {"mini_best_binary.c", "sweetspot_runtime.c"};
+    for (size_t i = 0; i < 2; i++) {
+        char *taken = test_text("%s/include/%s", job.folder, names[i]);
+        finished_write(taken, "int precious;\n");
+        assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err, names[i],
+                        "was not written by sweetspot");
+        assert_string_equal(test_file("%s", taken), "int precious;\n");
+        assert_int_equal(unlink(taken), 0);
+    }
 }
 
 // Runs the header command with some options and checks its status and message.

@@ -3,9 +3,11 @@
 #include "tuner/header/header_runtime.h"
 
 #include <ctype.h>
+#include <errno.h>
 
 #include "kernels/element.h"
 #include "tuner/base/embedded.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/units.h"
 #include "tuner/header/header_parts.h"
@@ -361,6 +363,10 @@ static int put_runtime(FILE *f, void *user, struct error *err)
 
 int header_runtime_write(const char *header, struct error *err)
 {
-    autofree char *folder = text_directory(header), *path = text_format("%s/sweetspot_runtime.c", folder);
+    autofree char *folder = text_directory(header), *path = text_format("%s/sweetspot_runtime.c", folder),
+                  *old = input_file_read(path, 0, NULL, err);
+    if (!old && errno != ENOENT) return -1;
+    if (old && !strstr(old, "\n#define SWEETSPOT_RUNTIME\n"))
+        return error_set(err, "'%s' was not written by sweetspot", path);
     return output_file_write(path, put_runtime, NULL, err);
 }
