@@ -140,6 +140,22 @@ static char *refuse_stage_define(const struct job *job, size_t stage, size_t def
     return refuse_macro(job, name);
 }
 
+// Whether every quotation mark has its second one. C++ separates digits by apostrophes.
+static bool quotes_are_paired(const char *text)
+{
+    char open = 0;
+    for (const char *p = text; *p; p++) {
+        bool separates = *p == '\'' && p > text && isxdigit((unsigned char)p[-1]) && isxdigit((unsigned char)p[1]);
+        if (open && *p == '\\' && p[1])
+            p++;
+        else if (open)
+            open = *p == open ? 0 : open;
+        else if (*p == '"' || (*p == '\'' && !separates))
+            open = *p;
+    }
+    return !open;
+}
+
 const char *header_refuse_value(const char *text)
 {
     size_t length = strlen(text);
@@ -149,6 +165,7 @@ const char *header_refuse_value(const char *text)
     if (strstr(text, "/*") || strstr(text, "*/")) return "has a comment's beginning or end, which no macro can hold";
     if ((length && text[length - 1] == '\\') || (length > 2 && !strcmp(text + length - 3, "?\?/"))) // the same in C99
         return "ends in '\\', which would join the line of the macro with the next";
+    if (!quotes_are_paired(text)) return "has a quotation mark without a second one, which no macro can hold";
     return NULL;
 }
 
