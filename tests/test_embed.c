@@ -310,7 +310,7 @@ TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
     keep_binary("{\"second\":\"second\"}");
     assert_contains(finished_says(&job, 2, "header JOB --store STORE -o HEADER --embed").err,
                     "no symbol for the entry 'mini<float, BLOCK_M>'");
-    // The place of the binary, or of the runtime, is taken by a file that sweetspot did not write.
+    // In place of the binary, or of the runtime, there is a file that sweetspot did not write.
     keep_binary(symbols_text);
     static const char *const names[] = {"mini_best_binary.c", "sweetspot_runtime.c"};
     for (size_t i = 0; i < 2; i++) {
