@@ -90,10 +90,29 @@
 #define ONE_FUNCTION static inline
 #endif
 
-// The quotient rounded towards plus infinity; b is not 0.
+// The quotient rounded towards 0. Without a quotient of 64 bits, it is 0, because a header may be asked about any
+// sizes.
+ONE_FUNCTION long long one_fn_div(long long a, long long b)
+{
+    return b && (b != -1 || a >= -9223372036854775807LL) ? a / b : 0;
+}
+
+// The remainder of that division.
+ONE_FUNCTION long long one_fn_rem(long long a, long long b)
+{
+    return b && b != -1 ? a % b : 0;
+}
+
+// The quotient rounded towards plus infinity.
 ONE_FUNCTION long long one_fn_ceil_div(long long a, long long b)
 {
-    return a / b + (a % b != 0 && (a < 0) == (b < 0));
+    return one_fn_div(a, b) + (one_fn_rem(a, b) != 0 && (a < 0) == (b < 0));
+}
+
+// A member of a launch's shape. A number that has more than 32 bits becomes the largest one, which cannot be launched.
+ONE_FUNCTION unsigned one_fn_narrow(long long a)
+{
+    return a < 0 || a > 4294967295LL ? 4294967295U : (unsigned)a;
 }
 
 /* One launch. overlap: 1 if sweetspot launched it with programmatic stream serialization
@@ -125,7 +144,7 @@ ONE_FUNCTION struct one_launch_shape one_geometry_on(int section, long long size
     struct one_launch_shape g = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0};
     (void)size_N;
     if (section == 0) { /* Fake GPU */
-        g.grid[0] = (unsigned)(one_fn_ceil_div(size_N, 128)); g.grid[1] = 1; g.grid[2] = 1;
+        g.grid[0] = one_fn_narrow(one_fn_ceil_div(size_N, 128)); g.grid[1] = 1; g.grid[2] = 1;
         g.block[0] = 128; g.block[1] = 1; g.block[2] = 1;
         g.cluster[0] = 1; g.cluster[1] = 1; g.cluster[2] = 1;
         g.shared_bytes = 128; g.cooperative = 0; g.overlap = 0; g.used = 1;
@@ -441,18 +460,18 @@ static inline int one_check_address(unsigned long long address, unsigned multipl
     return !address ? ONE_NO_POINTER : address % multiple ? ONE_MISALIGNED : ONE_OK;
 }
 
-static inline int one_check_grid(const struct one_launch_shape *g)
+static inline int one_check_shape(const struct one_launch_shape *g)
 {
-    return !g->grid[0] || !g->grid[1] || !g->grid[2] || g->grid[0] > 2147483647U || g->grid[1] > 65535U ||
-                   g->grid[2] > 65535U
-               ? ONE_SIZES
-               : ONE_OK;
+    int i, status = g->grid[0] > 2147483647U || g->shared_bytes > 2147483647U ? ONE_SIZES : ONE_OK;
+    for (i = 0; i < 3; i++)
+        if (!g->grid[i] || (i && g->grid[i] > 65535U) || !g->block[i] || g->block[i] > 1024U) status = ONE_SIZES;
+    return status;
 }
 
 static inline void one_begin(struct one_step *step, struct one_launch_shape shape)
 {
     step->shape = shape;
-    step->status = shape.used ? one_check_grid(&shape) : ONE_OK;
+    step->status = shape.used ? one_check_shape(&shape) : ONE_OK;
     step->count = step->used = 0;
 }
 
