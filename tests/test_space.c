@@ -476,4 +476,18 @@ TEST(a_space_that_cannot_be_indexed_is_refused)
     assert_contains(err.message, "cannot be indexed");
 }
 
+// The sums of two squares fit into an index, but trying each with every value would take an hour.
+TEST(a_space_that_takes_too_long_to_index_is_refused_at_once)
+{
+    struct fixture f = open_space();
+    static int64_t values[60000];
+    for (size_t i = 0; i < 60000; i++) values[i] = (int64_t)i + 1;
+    add_values(&f, "A", 1500, values);
+    add_values(&f, "B", 1500, values);
+    add_values(&f, "C", 60000, values);
+    add_constraint(&f, "A * A + 7 * B * B == C * C");
+    assert_int_equal(space_build(f.space, NULL, &err), -1);
+    assert_contains(err.message, "cannot be indexed");
+}
+
 TEST_MAIN(NULL, NULL)

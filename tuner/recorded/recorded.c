@@ -87,7 +87,7 @@ static enum parameter_kind kind_of_values(const json_t *values)
     json_array_each(values, i, value) {
         int64_t integer;
         integers &= as_integer(value, &integer);
-        numbers &= json_is_number(value) || json_is_boolean(value);
+        numbers &= json_is_number(value);
     }
     return integers ? PARAMETER_INT : numbers ? PARAMETER_REAL : PARAMETER_STRING;
 }
