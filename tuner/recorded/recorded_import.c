@@ -3,8 +3,8 @@
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
 
-// Python writes NaN and Infinity, which are not JSON. Outside strings they are overwritten by {} and blanks: "null"
-// does not fit into three letters, and an empty object is no number, text or list either.
+// Python writes NaN and Infinity, which are not JSON. Outside strings they are overwritten with {} and blanks: "null"
+// does not fit into three characters, and an empty object is not a number, a text or a list either.
 static void overwrite_python_numbers(char *text)
 {
     bool in_string = false;
