@@ -1,5 +1,5 @@
-// With kernel.edits, a source with fixed numbers is tuned without changing the file. Only copies are edited: in memory,
-// for nvcc, and on nodes.
+// With kernel.edits, a source with fixed numbers is tuned without changing the file. Only copies are edited: those in
+// memory, those for nvcc, and those on nodes.
 #include "tests/e2e.h"
 
 static const char source[] = "#include \"inc/sizes.h\"\n#define TILE 4\nconstexpr int BLOCK = 256;\n"

@@ -99,7 +99,7 @@ static const struct timed_run {
     const char *arguments;   // NULL: "job.cfg --store job.db -q"
     const char *after;       // a command that prints more; NULL: none
 } runs[] = {
-    // The final may use the time reserved for nvcc's build. The build is given up at the time limit.
+    // The final may use the time reserved for nvcc's build. The build is abandoned at the time limit.
     {"a_compiler_that_takes_too_long_is_given_up", 13, "SWEETSPOT_NVCC= FAKE_NVCC=1 FAKE_NVCC_DELAY=60",
      "nvcc's build of the winner is not timed: no time is left for it", .winners = 1},
     // All of its tools hang. They end together.

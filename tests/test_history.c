@@ -1,5 +1,5 @@
-// A strategy's knowledge of a space (search/model/history.c): rows are found again, corrections count, and `best` is
-// always the best. A long random sequence is compared with a plain list.
+// A strategy's knowledge of a space (search/model/history.c): rows can be looked up, corrections take effect, and
+// `best` is always the best row. A long random sequence is compared with a plain list.
 #include "tests/space_fixture.h"
 
 #include <math.h>

@@ -145,7 +145,7 @@ static int64_t number(const struct job *job, const struct expr *e)
 }
 
 // The block, the shared memory and the pointers after the job's arguments come from the metadata. The reference uses
-// those of the job.
+// the job's.
 TEST(a_kernel_of_triton_is_launched_as_its_metadata_says)
 {
     static const struct {

@@ -23,7 +23,7 @@ static char *source_of(const struct command *command)
     return test_owned(text);
 }
 
-// The words of a text, separated by blanks, without markup and backticks. malloc'ed.
+// The words of a text, separated by blanks, without markup or backticks. malloc'ed.
 static char *words_of(const char *text, bool roff)
 {
     static const struct {

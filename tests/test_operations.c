@@ -239,7 +239,7 @@ TEST(softmax_rows_add_to_one_and_a_missing_term_is_seen)
     }
 }
 
-// Tests single precision and data far from 0. A term that is missing in the mean is detected.
+// Tests single precision and data far from 0. A term missing from the mean is detected.
 TEST(normalised_rows_are_within_the_bound_and_a_missing_term_is_seen)
 {
     static const enum element types[] = {ELEMENT_F32, ELEMENT_BF16};

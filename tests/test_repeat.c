@@ -258,7 +258,7 @@ TEST_WITH(the_header_launches_what_the_driver_launched, setup, teardown)
     expect_printed(program, test_text("%s%s%s%s", small, small, large, large));
 }
 
-// The launches of "sort": its buffer, K, the texture's object, and the struct's first member.
+// The arguments of "sort": its buffer, K, the texture object and the struct's first member.
 static const char object_program[] =
     "#include <stdio.h>\n#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
     "int main(void)\n{\n    static struct mini_gemm_kernels k;\n    int i, j;\n"

@@ -348,8 +348,8 @@ STORE_TEST(a_file_system_without_locks_is_named)
     assert_contains(err.message, "has no locks: give --store FILE on a local disk");
 }
 
-// Other programs may move the log's content into the store, empty the log, or leave the rest of one. Only a log that
-// was cut off is a loss.
+// Other programs may move the log's content into the store, empty the log, or leave the rest of one. Only a truncated
+// log is a loss.
 STORE_TEST(a_log_that_sqlite_has_emptied_was_not_cut_off)
 {
     static const char *const orders[] = {"PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA wal_checkpoint(RESTART)", "VACUUM"};

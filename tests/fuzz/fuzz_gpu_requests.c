@@ -44,8 +44,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-// Replaces every string in a request that stands for a file by that file's path, and any other path by a path that does
-// not exist.
+// In a request, replaces each CUBIN or NPY placeholder by that file's path, and any other path by one that does not
+// exist.
 static void put_paths(json_t *value)
 {
     json_array_each(value, i, each) put_paths(each);

@@ -1,7 +1,7 @@
 // Sources for `init`. A job is drafted for each of their kernels, without a compiler.
 //
-// Promise: every draft parses as a job file, and its only mistakes are its blanks. With answers (lines such as "//@
-// size n 4096") and assumptions it parses too, unless an answer is refused.
+// Promise: every draft parses as a job file, and its only mistakes are its blanks. Drafts with answers ("//@ size n
+// 4096" lines) and assumptions parse too, unless an answer is refused.
 #include "tests/fuzz/fuzz.h"
 
 #include "tuner/init/draft.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles a matrix product and a softmax with Triton and lets `sweetspot judge` check the cubins, and then the
-# product's PTX with one instruction changed. Needs python3 with torch and triton, and a GPU.
+# Compiles a matrix product and a softmax with Triton and has `sweetspot judge` check the cubins, then the product's PTX
+# with one instruction changed. Needs python3 with torch and triton, and a GPU.
 #
 # Usage: tests/measure/judge_triton.sh [FOLDER]        where the binaries and jobs are written (out/triton)
 set -eu
