@@ -50,8 +50,8 @@ void gp_pool_moments(struct gp *, double *mean, double *variance);
 void gp_means(const struct gp *, const float *points, size_t count, double *mean, double *bound);
 // The function's variance (without noise) at one point.
 double gp_variance(struct gp *, const float *point);
-// Predicts the function at `count` (at least 1) of the points, given by their numbers in ascending order, from the
-// targets of all other points. Writes its means and variances at these points.
+// Predicts the function at `count` (at least 1) points from the targets of all other points. `numbers` has the indices
+// of these points in ascending order. Writes the function's means and variances there.
 void gp_without(const struct gp *, const size_t *numbers, size_t count, const double *targets, double *mean,
                 double *variance);
 

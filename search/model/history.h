@@ -17,8 +17,8 @@ struct observation {
     const uint16_t *config; // space_parameter_count indices; borrowed during the call
     enum outcome outcome;
     double objective; // lower is better (seconds); NaN unless OK or SLOW
-    // One per criterion if there are several (NaN: no value for that criterion). NULL: `objective` counts for every
-    // criterion.
+    // One per criterion if there are several (NaN: no value for that criterion). NULL: `objective` is the value for
+    // every criterion.
     const double *objectives;
 };
 

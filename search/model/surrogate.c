@@ -8,7 +8,7 @@
 #include "tuner/base/memory.h"
 
 enum {
-    MAX_ROWS = 220,    // rows learnt at a fit; a longer history is sampled
+    MAX_ROWS = 220,    // rows in the model after a fit; a longer history is sampled
     AWAITED_ROWS = 32, // of MAX_ROWS, this many may be awaited; more awaited rows are learnt in addition
     AWAITED_MOST = 512,
     SPARE_ROWS = 40,   // rows that may be added before the next fit
@@ -130,7 +130,7 @@ static int compare_scored(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-// The largest number of rows that are learnt at a fit.
+// The largest number of rows in the model right after a fit.
 static size_t most_rows(const struct surrogate *s)
 {
     size_t pending = smaller_of(s->history->pending, AWAITED_MOST);

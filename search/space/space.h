@@ -84,8 +84,8 @@ int64_t space_index(const struct space *, const uint16_t *config);      // -> in
 bool space_is_valid(const struct space *, const uint16_t *config);
 void space_sample(const struct space *, struct random *, uint16_t *config); // uniform over the valid configurations
 
-// Valid configurations that differ in the value of one parameter. Writes up to `max` configurations one after another
-// and returns how many there are.
+// Valid configurations that differ in the value of one parameter. Writes at most `max` configurations, one after
+// another, and returns the number written.
 size_t space_neighbours(const struct space *, const uint16_t *config, uint16_t *out, size_t max);
 size_t space_neighbour_room(const struct space *); // an upper bound on their number
 // Changes an array of value indices into a valid configuration near it, with as few changed parameters as the search

@@ -66,7 +66,7 @@ bool json_takes(const char *text)
     return true;
 }
 
-// malloc'ed, with a NUL after it.
+// A copy in which '?' replaces bytes that are not UTF-8. malloc'ed, followed by a NUL.
 static char *fixed(const char *bytes, size_t length)
 {
     char *copy = memory_new(length + 1, 1);

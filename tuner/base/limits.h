@@ -24,7 +24,6 @@ enum {
     ENDED_MOST = 4,           // how often a worker may be ended from outside before its request counts as the cause
 };
 
-// How much the time of a kernel that is timed in a graph varies from graph to graph, in seconds. On an H100, a kernel
-// took 1.75 us in a search and 2.10 us in the final, and two copies of it in the search were over 10% slower than the
-// kernel itself.
+// Seconds by which a kernel's time, measured in a graph, varies from graph to graph. On an H100, a kernel took 1.75 us
+// in a search and 2.10 us in the final, and two copies of it in the search were over 10% slower than the kernel itself.
 #define GRAPH_SPREAD 0.5e-6

@@ -8,8 +8,8 @@ static const char *shell;
 static struct option_list words;
 
 static const char *const names[] = {"bash", "zsh", "fish", NULL};
-// The scripts pass this word as SHELL, followed by the command line without its first word. The answer lists the words
-// that may replace the last word, one per line, or ":file" or ":folder" if a file or folder name is expected there.
+// The scripts pass this word in place of SHELL, then the command line after its first word. The answer lists the words
+// that may replace the last one, one per line, or ":file" or ":folder" if a file or folder name is expected there.
 static const char asking[] = "words";
 
 static const char *const scripts[] = {

@@ -91,8 +91,8 @@ static bool same(const char *a, size_t length, const char *b)
     return a == end && !*b;
 }
 
-// Whether `symbol` is the <name> in the mangled name _Z<length><name>.... The symbol of an extern "C" function is this
-// name.
+// Whether `symbol` is the <name> in the mangled name _Z<length><name>.... An extern "C" function's symbol is just
+// <name>.
 static bool plain(const char *mangled, const char *symbol)
 {
     char *name;

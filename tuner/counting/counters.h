@@ -1,5 +1,5 @@
 // Hardware counters of a candidate's launches, read with CUPTI's range profiler. libcupti is opened at run time
-// (cupti_library.h), so the worker also starts and tunes without it.
+// (cupti_library.h), so the worker starts and tunes even without it.
 //
 // If counters are unavailable (no library, no permission, a chip that this CUPTI does not know), counters_open()
 // succeeds anyway. counters_facts() then says why, and every other function does nothing and reports success, with NaN

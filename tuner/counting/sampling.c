@@ -139,7 +139,7 @@ int sampling_measure(void *context, const char *symbol, unsigned period, sass_la
     CUPTI_TRY(cuptiPCSamplingStart, &SAMPLING_PARAMS(CUpti_PCSamplingStart, .pPriv = NULL));
     if (launch(user)) return SASS_LAUNCH_FAILED;
     CUPTI_TRY(cuptiPCSamplingStop, &SAMPLING_PARAMS(CUpti_PCSamplingStop, .pPriv = NULL));
-    // Stopping fills the buffer given above; samples that did not fit are fetched.
+    // Stopping fills the configured buffer; samples that did not fit are fetched below.
     do {
         add_samples(symbol, out);
         out->dropped += buffer.data.droppedSamples;

@@ -104,7 +104,7 @@ static int count_enabled(CUcontext context, const struct metrics *m, const char 
     return failed;
 }
 
-// Done once per process, because after a list has been unset, CUPTI 13.0 refuses every further one ("out of memory").
+// Done once per process: after a configuration has been unset, CUPTI 13.0 refuses any other ("out of memory").
 static int configure(int device, struct error *err)
 {
     if (configured.count) return 0;

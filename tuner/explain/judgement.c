@@ -113,8 +113,8 @@ static int race(struct judging *g, struct error *err)
     return take_verdict(g, status_name(entry->status), entry->reason, err);
 }
 
-// Reads the candidate's counters. The worker verifies the candidate once more for this. If the counters cannot be read,
-// the candidate has not failed.
+// Reads the candidate's counters. The worker verifies the candidate once more for this. Unreadable counters are not a
+// failure of the candidate.
 static int count(struct judging *g, const uint16_t *config, struct error *err)
 {
     struct judgement *j = g->judgement;

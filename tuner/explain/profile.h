@@ -52,7 +52,7 @@ struct profile_culprit {
 size_t profile_culprit(const json_t *stage, enum profile_excess, struct profile_culprit *out, size_t max);
 
 // The text of a source line, without surrounding blanks; "" if it cannot be read. `source` is the template; other files
-// are searched in its folder. malloc'ed.
+// are looked up in its folder. malloc'ed.
 char *profile_source(const char *source, const json_t *line);
 
 // The device's limit at the stage's number of operations per byte, FLOP/s: the lower of the two roofs. NaN: unknown.

@@ -1,4 +1,4 @@
-// The baselines that candidates are compared with in the final and in the progress display. Library versions of the
+// The baselines that candidates are compared with in the final and in the progress display. Library calls for the
 // operation are prepared for each tuned problem. The job's current kernel and the user's programs go through all the
 // checks of a trial.
 #pragma once

@@ -483,7 +483,7 @@ int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint64_
     return failed;
 }
 
-// Writes the guards of one copy or of all, or checks them and adds to the findings.
+// Checks the guards of one copy or of all, and adds to `findings`. If `findings` is 0, writes the guards instead.
 static int guards(struct buffers *s, int copy, uint64_t findings, struct error *err)
 {
     struct copies in;

@@ -18,8 +18,8 @@ bool gpu_counting_is_for(const struct gpu_counting *, const char *const *names, 
 void gpu_counting_close(struct gpu_counting *); // NULL is fine
 // "available", "chip", "reason", "metrics" and "missing", for the answer to "hello".
 json_t *gpu_counting_describe(const struct gpu_counting *);
-// The first function returns the keys of the columns that gpu_counting_run() fills, in order. The second returns the
-// metrics that the chip lacks, as at most one string.
+// The first function returns the keys of the columns that gpu_counting_run() fills, in order. The second returns at
+// most one string, which names the metrics that the chip lacks.
 const char *const *gpu_counting_keys(const struct gpu_counting *, size_t *count, struct arena *);
 const char *const *gpu_counting_missing(const struct gpu_counting *, size_t *count);
 // Fills `answer`, which is cleared, and keeps what it points to in `memory`. The negative codes are those of

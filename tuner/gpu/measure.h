@@ -1,6 +1,6 @@
 // Timing on the device. A kernel cannot tell a timed launch from one that will be judged. Before every launch, all
-// writable memory that outlives a launch is put into a state that the job allows. The launches to be judged are drawn
-// afterwards, from the system's entropy.
+// writable memory that outlives a launch is put into a state that the job allows. Whether a launch is judged is decided
+// only after it has been enqueued, usually by the system's entropy.
 //
 // Single launches: draw the data, restore the buffers and usually the module's variables, overwrite shared memory,
 //                  empty the L2 (or, with a warm cache, launch once untimed and restore again), event, launch, event

@@ -2,10 +2,10 @@
 // library, a command, .npy files, or none. Each source computes a problem's expected outputs from its inputs on the
 // device, and decides what error is allowed.
 //
-// An operation has its own bound. For other references, the job's absolute and relative errors apply. Errors of zero
-// require exact results (`exact`, which applies to operations too). If the job gives no errors, the bound is an
-// absolute error of 64 unit roundoffs of the largest expected value, which suits only results that are sums of moderate
-// length.
+// An operation has its own bound. For other references, the job's `absolute` and `relative` errors apply; if the job
+// sets them to 0, results must be exact. `exact` also requires this from operations. If the job gives no errors, the
+// bound is an absolute error of 64 unit roundoffs of the largest expected value, which suits only results that are sums
+// of moderate length.
 #pragma once
 
 #include "tuner/gpu/workload_data.h"

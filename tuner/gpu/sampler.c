@@ -24,9 +24,9 @@ static double cutoff(const struct sampler *s)
     return s->best > 0 && s->settings.slow_factor > 0 ? s->best * s->settings.slow_factor : (double)INFINITY;
 }
 
-// Whether the median is certainly above clearly_slower times the best. With fewer than six samples, no interval of
-// ranks covers the median with 95% probability. The lower bound is then median - 1.5 * range, about Student's t for
-// three samples. For four or five samples, Student's t would allow a smaller margin.
+// Whether the median certainly exceeds clearly_slower * best. With fewer than six samples, no interval of ranks covers
+// the median with 95% probability. The lower bound is then median - 1.5 * range, about Student's t for three samples.
+// For four or five samples, Student's t would allow a smaller margin.
 static bool is_behind(const struct sampler *s, double median, double low, double high)
 {
     if (!(s->best > 0) || s->count < FIRST_BATCH) return false;

@@ -353,7 +353,7 @@ static void put_stage_macros(struct renderer *r, const json_t *section)
     }
 }
 
-// Writes the parameters under the template's own names. An unroll factor is written as its pragma, and a string without
+// Writes the parameters under the template's own names. Unroll factors are written as pragmas, and strings without
 // quotation marks.
 static void put_own_names(struct renderer *r)
 {

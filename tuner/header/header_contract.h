@@ -42,7 +42,7 @@ struct const_eval {
     bool failed;
 };
 
-// Prepares to translate for one configuration, to C or Python. -1 with a message. The caller releases it, even after a
+// Prepares to translate for one configuration, to C or Python. -1 with a message. Release the struct even after a
 // failure.
 int const_eval_init(struct const_eval *, const struct job *, const uint16_t *config, bool python, struct error *);
 void const_eval_release(struct const_eval *);

@@ -43,7 +43,7 @@
 enum { HEADER_SECTION_VERSION = 2 };
 
 // `kernel`: with a final for objective each, the number of the trial among the final's kernels; otherwise 0. `final`:
-// NULL if no final decided. `ties`: configurations that are tied with the trial's, or NULL. `python`: for a Python
+// NULL if none was decided. `ties`: configurations that are tied with the trial's, or NULL. `python`: for a Python
 // file. NULL with a message if the trial does not belong to the current job (a parameter or problem has changed) or an
 // expression cannot be written. New reference.
 json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *,

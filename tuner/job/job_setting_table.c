@@ -1,5 +1,5 @@
-// The rows of the table in job_settings.h. The rows of tuner/base/settings.h are added by job_settings.c, after their
-// group.
+// The rows of the table in job_settings.h. job_settings.c inserts the rows of tuner/base/settings.h after their group's
+// row.
 #include <math.h>
 
 #include "kernels/element.h"

@@ -11,7 +11,7 @@ struct signs {
     int line, unclosed; // line of the first string that does not end on its own line; 0: none so far
 };
 
-// The next character that is not a blank, or 0 at the end. A string counts as one character, its opening quote.
+// The next non-blank character, or 0 at the end. A string counts as one character, its opening quote.
 static char next_sign(struct signs *s)
 {
     for (;;) {

@@ -345,7 +345,7 @@ static void turn(struct agent *a)
     if (a->heartbeat < 1) sleep = (int)fmin(sleep, 1e3 * a->heartbeat);
     poll(polled, (nfds_t)n, sleep);
     double now = clock_now();
-    // Time in which the agent itself was suspended does not count as the driver's silence.
+    // Time while the agent itself was suspended does not count as the driver's silence.
     if (now - before > 2e-3 * LONGEST_SLEEP) a->heard += now - before;
     if (polled[0].revents) hear(a, now);
     for (size_t i = 0; i < a->worker_count; i++) node_worker_io(&a->workers[i], &a->out, reads, now, send_results, a);

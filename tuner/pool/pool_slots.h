@@ -77,8 +77,8 @@ bool pool_nodes_unusable(const struct worker_pool *, struct error *why);
 bool pool_nodes_give_up(const struct worker_pool *, const char *missing, double *since, struct error *why);
 void pool_node_disable(struct worker_pool *, size_t node, const char *why);
 // Call if a worker has answered a request that it was not given (event->why has the details). If the worker is on a
-// node, the request that it was given may be retried, and the second such answer disables the node. Nothing is done
-// about a local worker, because a candidate may have damaged it.
+// node, the request that it was given may be retried, and the second such answer disables the node. A local worker is
+// left alone, because the fault may be a candidate's.
 void pool_node_foreign(struct worker_pool *, size_t node, struct pool_event *);
 // Returns whether the GPU's node cannot carry out the run's job. If so, disables the GPU.
 bool pool_gpu_refuses_job(struct worker_pool *, size_t gpu);

@@ -59,8 +59,8 @@ static bool slot_waits(const struct pool_slot *slot)
     return slot->queued || slot->state == GPU_HELLO || slot->state == GPU_JOB;
 }
 
-// Time in which the driver was suspended (a paused container, a sleeping laptop) does not count for any worker (`all`).
-// Time in which a worker itself is stopped does not count for it, but a worker that stays stopped is given up.
+// Time while the driver was suspended (a paused container, a sleeping laptop) does not count against any worker
+// (`all`). Time while a worker itself is stopped does not count against it, but one that stays stopped is abandoned.
 static void allow_for_pauses(struct worker_pool *p, double seconds, bool all)
 {
     for (size_t i = 0; i < p->gpu_count + p->compiler_count; i++) {
@@ -242,7 +242,7 @@ static bool take_compiler_answer(struct worker_pool *p, struct pool_slot *slot, 
     return true;
 }
 
-// Handles one message of a worker. Returns true if it causes an event.
+// Handles a message from a worker. Returns true if it causes an event.
 static bool take_message(struct worker_pool *p, struct pool_slot *slot, json_t *message, double now,
                          struct pool_event *event)
 {

@@ -122,8 +122,8 @@ json_t *pool_ask_compiler(struct worker_pool *, json_t *request, double seconds,
 int pool_ask_compilers(struct worker_pool *, json_t *const *requests, size_t count, double seconds, json_t **answers,
                        size_t *which, struct error *);
 json_t *pool_ask_gpu(struct worker_pool *, json_t *request, double seconds, struct error *);
-// Sets the first GPU worker up for a job (takes the request), waits for its answer, and keeps the request for the other
-// GPU workers. Returns 0, or an exit status with a message.
+// Sets the first GPU worker up for a job and waits for its answer. Takes ownership of the request, and keeps it for the
+// other GPU workers. Returns 0, or an exit status with a message.
 int pool_set_up(struct worker_pool *, json_t *request, json_t **answer, struct error *);
 
 // Replaces the first GPU worker by one with the same set-up, and waits for it. Returns 0, or an exit status with a

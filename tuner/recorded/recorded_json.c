@@ -82,7 +82,7 @@ static const struct trial_field *recorded_field(const char *name)
     return NULL;
 }
 
-// The column with this name, after `earlier` others with the same name: a parameter comes first.
+// The column with this name, skipping the first `earlier` ones. A parameter comes before a field.
 static struct column column_named(const struct recorded *r, const char *name, size_t earlier)
 {
     int parameter = space_find(r->space, name, strlen(name));

@@ -30,7 +30,7 @@ int recorded_set_value(struct recorded *, size_t trial, size_t parameter, const 
 char *recorded_value_key(const json_t *value);
 
 void recorded_one_problem(struct recorded *);
-// Returns a trial's figures for the problem, which the caller fills in.
+// Returns a trial's figures for the problem; the caller fills them in.
 struct trial_problem *recorded_figures(struct recorded *, size_t trial, size_t problem);
 // Whether a number can be a time, in any unit: it is positive, and not the number that other tuners write for a
 // failure.

@@ -86,7 +86,7 @@ void gpu_checks_send(struct gpu_checks *c, size_t gpu)
 {
     const struct check_candidate *reference = &c->reference;
     const struct trial_request request = {
-        // without "best", so that the reference is never cut off as too slow
+        // without "best", so that the reference is never ended early as too slow
         .candidate = {.config = reference->config, .cubin = reference->cubin, .written = reference->problems}};
     slot_send(&c->with->pool->gpus[gpu], request_write("trial", &trial_request_record, &request),
               c->with->job->measure.timeout);

@@ -27,7 +27,7 @@ double run_count_seconds(const struct run *r)
 void run_measure(struct run *r, struct task *t, size_t gpu)
 {
     double best[JOB_MAX_PROBLEMS];
-    bool in_full = job_is_fallback(r->job, t->config); // it must not be cut off as slow
+    bool in_full = job_is_fallback(r->job, t->config); // it must not be ended early as slow
     for (size_t p = 0; p < r->job->tuned_count; p++) best[p] = in_full ? (double)NAN : r->search.incumbent.times[p];
     t->device_id = r->pool.gpus[gpu].uuid;
     const struct trial_request request = {

@@ -170,7 +170,7 @@ static void wait_for_workers(struct run *r, struct turns *turns, double until)
 }
 
 // Sets when the search has to end so that enough time is left for the rest of the run. Until there is a valid result,
-// the search may use all the time, and at least `first_result`, because the final needs a candidate.
+// the search may use all remaining time, and at least `first_result`, because the final needs a candidate.
 static void limit_search(struct run *r)
 {
     const struct tune_options *o = r->options;

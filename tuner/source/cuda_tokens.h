@@ -1,5 +1,5 @@
 // The only reader of CUDA C++ tokens, used by `check`, by `init`, and to find includes. It is a scanner, not a
-// preprocessor: conditions are ignored.
+// preprocessor: conditionals are ignored.
 #pragma once
 
 #include "tuner/base/base.h"

@@ -51,7 +51,7 @@ static bool log_has(sqlite3_file *log, void *bytes, int size, sqlite3_int64 offs
     return read == SQLITE_OK ? memcmp(bytes, none, (size_t)size) != 0 : read != SQLITE_IOERR_SHORT_READ;
 }
 
-// Whether the write-ahead log was cut off. After that, SQLite writes on at the old end, so that zeros precede its
+// Whether the write-ahead log was truncated. After that, SQLite writes on at the old end, so that zeros precede its
 // newest frames. A log that SQLite begins again or empties (PRAGMA wal_checkpoint) gets another header.
 static bool log_is_cut(struct store *store)
 {

@@ -93,7 +93,7 @@ const struct environment_setting environment_settings[] = {
     {0},
 };
 
-// Whether a path matches a name of the table, part by part. A final ** stands for one or more parts.
+// Whether a path matches a name in the table, part by part. A final ** stands for one or more parts.
 static bool stands_for(const char *name, const char *path)
 {
     for (;;) {
