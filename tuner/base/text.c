@@ -13,6 +13,11 @@ char *text_copy(const char *text)
     return copy;
 }
 
+const char *text_after_mark(const char *text)
+{
+    return text + (strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3);
+}
+
 char *text_format_list(const char *format, va_list args)
 {
     char *text = NULL;

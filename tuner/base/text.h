@@ -43,6 +43,9 @@ struct text_list {
 void text_list_add(struct text_list *, char *text); // takes ownership
 void text_list_release(struct text_list *);
 
+// The text after a byte order mark of UTF-8, which some editors write, if it begins with one.
+const char *text_after_mark(const char *text);
+
 // Edit distance (insert, delete, substitute, swap of neighbours: Damerau-Levenshtein, restricted), case-insensitive.
 size_t text_distance(const char *a, const char *b);
 // The word of a NULL-terminated list that is nearest to `word`. NULL if its distance is more than a third of the length
