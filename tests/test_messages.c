@@ -164,6 +164,16 @@ static const struct mistake job_mistakes[] = {
      "s/^reference.*/reference = { command = \"python3 expected.py\"; };/"},
     {"a bound that accepts zeros", "$ a verification = { relative = 1.0; };"},
     {"a folder of headers that is not there", "s/entry = \"scale\"/&; include = [\"headers\"]/"},
+    {"a size that nothing uses", "s/N = 65536/&; M = 3/; s/N = 1000/&; M = 3/"},
+    {"settings outside of their groups", "$ a candidates = 3; exact = true; time = \"1h\";"},
+    {"a setting in a wrong group", "s/entry = \"scale\"/&; launch = { grid = 1; block = 1; }/"},
+    {"a number with a unit", "s/N = 65536/N = 64K/"},
+    {"an operator outside of a string", "s/N = 65536/N = 1 << 16/"},
+    {"a comment of another language", "$ a -- the end"},
+    {"printed quotes", "s/\"golden\"/\342\200\234golden\342\200\235/"},
+    {"a list in an array", "s/1, 2, 4, 8/[1, 2], [4, 8]/"},
+    {"a grid of two dimensions in one string", "s/\"ceil_div(N, 128)\"/\"ceil_div(N, 128), 1\"/"},
+    {"numbers in quotes", "s/1, 2, 4, 8/\"1\", \"2\"/"},
     {"settings of the wrong type", "s/^kernel.*/kernel = \"kernel.cu\";/; s/shape = . \"N\" .; }/shape = 5.5; }/"},
 };
 
@@ -222,6 +232,13 @@ static const struct mistake command_mistakes[] = {
     {"a job file for a recorded space", "tune job.cfg --device replay:job.cfg --store new.db"},
     {"a draft in place of its source", "init kernel.cu --output kernel.cu"},
     {"a simulation without its parts", "simulate space.json --timeline compilers=4"},
+    {"a job file before its command", "job.cfg tune --time 8h"},
+    {"help for two commands", "help tune check"},
+    {"an option with two values", "tune job.cfg -n 5 --evaluations 7"},
+    {"a GPU twice", "tune job.cfg --device 0,1,0 --store new.db"},
+    {"a prior that is not there", "simulate space.json --prior no.json"},
+    {"a store for a job file", "status job.db"},
+    {"a problem that does not exist", "profile job.cfg --problem 3"},
 };
 
 static const struct mistake result_mistakes[] = {

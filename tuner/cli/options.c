@@ -2,6 +2,7 @@
 #include "tuner/cli/options.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
@@ -34,6 +35,10 @@ static char *shown_value(const struct option_spec *spec)
 static struct {
     int count;
     char **words;
+    struct {
+        const struct option_spec *spec;
+        const char *value;
+    } given[OPTIONS_MAX]; // each option once; the first free entry has no spec
 } parsed;
 
 int complain(int status, const char *format, ...)
@@ -60,6 +65,15 @@ int command_refuse_unknown(const char *what, const char *word, const char *const
 {
     autofree char *text = text_unknown(what, word, words);
     return command_refuse("%s", text);
+}
+
+int option_check_files(const char *option, const struct option_list *files, size_t most, struct error *err)
+{
+    if (files->count > most) return error_set(err, "--%s: at most %zu", option, most);
+    for (size_t i = 0; i < files->count; i++)
+        if (access(files->items[i], R_OK))
+            return error_set(err, "--%s: cannot read '%s': %s", option, files->items[i], strerror(errno));
+    return 0;
 }
 
 // Reports a mistake in the command line and refers to --help.
@@ -203,6 +217,19 @@ static int unknown_option(const struct option_spec *specs, const char *word, siz
                    nearest ? "'?" : "");
 }
 
+// Refuses a second, different value of an option that is not repeatable. -1 if there is none.
+static int refuse_second(const struct option_spec *spec, const char *value)
+{
+    size_t i = 0;
+    while (i < OPTIONS_MAX && parsed.given[i].spec && parsed.given[i].spec != spec) i++;
+    if (spec->list || i == OPTIONS_MAX) return -1;
+    if (parsed.given[i].spec && strcmp(parsed.given[i].value, value) != 0)
+        return mistake("--%s is given twice, as '%s' and '%s'", spec->name, parsed.given[i].value, value);
+    parsed.given[i].spec = spec;
+    parsed.given[i].value = value;
+    return -1;
+}
+
 // Takes the option in argv[*i] and its value. The value is `rest` (the rest of that word) or, if `rest` is NULL, the
 // next word.
 static int take_option(const struct option_spec *spec, const char *rest, int argc, char **argv, int *i)
@@ -212,7 +239,10 @@ static int take_option(const struct option_spec *spec, const char *rest, int arg
         return -1;
     }
     const char *value = rest ? rest : *i + 1 < argc ? argv[++*i] : NULL;
-    if (value && (*value || !spec->string)) return set_value(spec, value);
+    if (value && (*value || !spec->string)) {
+        int status = refuse_second(spec, value);
+        return status < 0 ? set_value(spec, value) : status;
+    }
     autofree char *shown = shown_value(spec);
     return mistake("--%s needs a value: %s", spec->name, shown);
 }
@@ -351,6 +381,7 @@ static void options_help(const struct option_spec *specs, const char *command, c
 
 int options_parse(const struct option_spec *specs, const char *description, int argc, char **argv)
 {
+    memset(&parsed, 0, sizeof parsed);
     parsed.count = argc;
     parsed.words = argv;
     const struct option_spec *next = specs; // the next positional argument
