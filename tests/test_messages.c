@@ -168,6 +168,7 @@ static const struct mistake job_mistakes[] = {
     {"settings outside of their groups", "$ a candidates = 3; exact = true; time = \"1h\";"},
     {"a setting in a wrong group", "s/entry = \"scale\"/&; launch = { grid = 1; block = 1; }/"},
     {"a number with a unit", "s/N = 65536/N = 64K/"},
+    {"a name without a value", "$ a objective"},
     {"an operator outside of a string", "s/N = 65536/N = 1 << 16/"},
     {"a comment of another language", "$ a -- the end"},
     {"printed quotes", "s/\"golden\"/\342\200\234golden\342\200\235/"},
@@ -201,7 +202,8 @@ static const struct mistake command_mistakes[] = {
     {"a target without a unit", "tune job.cfg --until 186"},
     {"a share of something else", "tune job.cfg --until '95% of cublas'"},
     {"a source for a job file", "tune kernel.cu"},
-    {"jobs of one name", "check job.cfg job.cfg"},
+    {"jobs of one name", "check --compile 0 job.cfg copy.cfg"},
+    {"a job file twice", "status job.cfg ./job.cfg"},
     {"an option without its value", "tune job.cfg --time"},
     {"a removed option", "tune job.cfg --patience 500"},
     {"a wrong duration", "tune job.cfg --time 8hours"},
@@ -238,6 +240,7 @@ static const struct mistake command_mistakes[] = {
     {"a GPU twice", "tune job.cfg --device 0,1,0 --store new.db"},
     {"a prior that is not there", "simulate space.json --prior no.json"},
     {"a store for a job file", "status job.db"},
+    {"a Slurm job that is not there", "tune job.cfg --pool slurm:none --store new.db"},
     {"a problem that does not exist", "profile job.cfg --problem 3"},
 };
 
@@ -300,7 +303,8 @@ static char *make_folder(void)
         "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json $DIR && cd $DIR && mkdir empty && "
         "printf '\\223NUMPY\\001\\000\\072\\000{\\047descr\\047: \\047<f4\\047, \\047fortran_order\\047: False, "
         "\\047shape\\047: (2,), }\\n12345678' >y.npy && echo 'int other;' | gcc -shared -fPIC -x c - -o lib.so && sed "
-        "'s/golden/other/' job.cfg >other.cfg && head -c 700 space.json >half.json && echo '{}' >other.json && "
+        "'s/golden/other/' job.cfg >other.cfg && cp job.cfg copy.cfg && head -c 700 space.json >half.json && echo '{}' "
+        ">other.json && "
         "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db --quiet && head -c 5000 job.db >half.db "
         "&& cp job.db newer.db && printf '\\0\\0\\0\\143' | dd of=newer.db bs=1 seek=60 conv=notrunc status=none");
     return folder;

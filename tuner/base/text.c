@@ -18,6 +18,16 @@ const char *text_after_mark(const char *text)
     return text + (strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3);
 }
 
+char *text_pattern(const char *path, const char *rest)
+{
+    struct text pattern = {0};
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--;
+    for (size_t i = 0; i < length; i++) text_add(&pattern, strchr("*?[\\", path[i]) ? "\\%c" : "%c", path[i]);
+    text_add(&pattern, "%s", rest);
+    return pattern.text;
+}
+
 char *text_format_list(const char *format, va_list args)
 {
     char *text = NULL;

@@ -46,6 +46,9 @@ void text_list_release(struct text_list *);
 // The text after a byte order mark of UTF-8, which some editors write, if it begins with one.
 const char *text_after_mark(const char *text);
 
+// A pattern for glob() that matches only this path, without slashes at its end, followed by `rest`. malloc'ed.
+char *text_pattern(const char *path, const char *rest);
+
 // Edit distance (insert, delete, substitute, swap of neighbours: Damerau-Levenshtein, restricted), case-insensitive.
 size_t text_distance(const char *a, const char *b);
 // The word of a NULL-terminated list that is nearest to `word`. NULL if its distance is more than a third of the length

@@ -108,6 +108,8 @@ static char *search(const char *text, int line)
         depth -= closes != NULL;
         before = sign;
     }
+    if (!depth && before && strchr("a=:", before))
+        return text_copy("the last setting has no value, as in name = \"add\";");
     return depth ? text_format("the '%c' of line %d is not closed", open[depth - 1], opened[depth - 1]) : NULL;
 }
 
