@@ -230,6 +230,8 @@ static const struct mistake command_mistakes[] = {
     {"a dash of printed text", "tune job.cfg \342\200\224time 8h"},
     {"a folder for nodes without nodes", "tune job.cfg --node-cache /tmp --store new.db"},
     {"an architecture without its prefix", "check job.cfg --arch 90"},
+    {"two architectures", "check job.cfg --arch sm_80,sm_90"},
+    {"a recorded space over itself", "import space.json --output space.json"},
     {"a folder for a recorded space", "tune job.cfg --device replay:empty --store new.db"},
     {"a job file for a recorded space", "tune job.cfg --device replay:job.cfg --store new.db"},
     {"a draft in place of its source", "init kernel.cu --output kernel.cu"},

@@ -269,8 +269,10 @@ int text_architecture(const char *arch)
 {
     if (strncmp(arch, "sm_", 3) || !isdigit((unsigned char)arch[3])) return 0;
     enum { GREATEST = 9999 };
-    long number = strtol(arch + 3, NULL, 10);
-    return number <= GREATEST ? (int)number : 0;
+    char *end;
+    long number = strtol(arch + 3, &end, 10);
+    bool whole = !*end || (isalpha((unsigned char)*end) && !end[1]);
+    return whole && number <= GREATEST ? (int)number : 0;
 }
 
 char *text_directory(const char *path)

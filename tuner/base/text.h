@@ -81,7 +81,7 @@ char *text_show_number(double value, char *out, size_t size);
 // The absolute, normalised form of `path`, relative to `directory` unless it is absolute. malloc'ed. The file need not
 // exist.
 char *text_join_path(const char *directory, const char *path);
-// An architecture's number, which has at most four digits: 90 for "sm_90a"; 0 for any other form.
+// An architecture's number, which has at most four digits and perhaps a letter: 90 for "sm_90a"; 0 for any other form.
 int text_architecture(const char *arch);
 // The folder of a path ("." when it has none). malloc'ed.
 char *text_directory(const char *path);
