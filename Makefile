@@ -55,9 +55,9 @@ READER_SOURCES := $(wildcard tuner/source/*.c)
 COMPILE_SOURCES := $(wildcard tuner/compiler/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
-# The agent of a node. The driver exchanges messages with it, and links all of it except its main file.
+# The agent of a node. The driver exchanges messages with it, and contains all of its files except the main file.
 NODE_SOURCES := $(wildcard tuner/node/*.c)
-# Linked only into the driver. It contains the commit, so that after a new commit only this file is compiled.
+# Linked only into the driver. This file contains the commit, so that after a new commit only this file is compiled.
 MAIN_SOURCES := tuner/cli/main.c
 DRIVER_FOLDERS := job init pool setup policy run final watch explain simulate store recorded header report check
 REPLAY_SOURCES := tuner/simulate/main_replay.c
@@ -417,7 +417,7 @@ fuzz: setup
 	else echo "fuzz: no clang with libFuzzer (Debian: clang, libclang-rt-dev)"; \
 	  echo "0 passed, 0 failed, $(words $(HARNESSES)) skipped"; fi
 # Attacks on whole runs: kills, faults, power cuts (tests/torture/torture.c). TORTURE: the names of the attacks
-# (default: all), TORTURE_SHARE: percentage of their blows, TORTURE_SEED: repeats a single scene.
+# (default: all), TORTURE_SHARE: percentage of each attack to run, TORTURE_SEED: repeats a single scene.
 TORTURE_LAYERS := $(addprefix $(BIN)/,io_fault.so power_cut.so clock_jump.so)
 TORTURE_SOURCES := $(filter-out $(TORTURE_LAYERS:$(BIN)/%.so=tests/torture/%.c),$(wildcard tests/torture/*.c))
 
@@ -436,7 +436,7 @@ torture: setup
 	@$(MAKE) programs $(BIN)/fake_worker $(BIN)/lying_node $(BIN)/torture $(TORTURE_LAYERS)
 	@$(BIN)/torture
 
-# A long search over a mix of sane and hostile candidates, in which nothing may leak or slow down. SOAK_DRY=1: with
+# A long search over a mix of good and hostile candidates, in which nothing may leak or slow down. SOAK_DRY=1: with
 # scripted workers.
 SOAK_SECONDS ?= 900
 .PHONY: soak

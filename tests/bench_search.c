@@ -4,9 +4,9 @@
 //                                                       Kernel Tuner's; also checks the counts
 //     out/bin/bench_search proposals JOB STRATEGY N [PRIORS [OUTSTANDING]]
 //                                                       time per proposal in a job's space, on a synthetic landscape,
-//                                                       with PRIORS priors (0) and OUTSTANDING proposals (1)
-//     out/bin/bench_search outlook SEEDS FILE...        how often a gain that stop_outlook predicted was reached, over
-//                                                       searches in recorded spaces
+//                                                       with PRIORS priors and OUTSTANDING proposals (defaults 0 and 1)
+//     out/bin/bench_search outlook SEEDS FILE...        how often searches in recorded spaces reached the gain
+//                                                       that stop_outlook predicted
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

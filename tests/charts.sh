@@ -20,7 +20,7 @@ mkdir $to/new && cp $page/package.json $page/package-lock.json $to/new || missin
     >$to/npm.log 2>&1 || missing "npm cannot fetch them ($to/npm.log)"
 from=$to/new/node_modules
 rm -rf $kept
-# ECharts' file contains zrender, whose licence requires its text to be included.
+# ECharts' file contains zrender, whose licence must be included.
 mkdir -p $kept && {
     cat $from/echarts/LICENSE $from/echarts/NOTICE
     printf '\n\nApache ECharts contains zrender, which has this licence:\n\n'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Finds circular calls: no two objects of a folder may need each other, directly or through others. An object needs the
+# Finds circular calls: no two objects of a folder may need each other, directly or indirectly. An object needs the
 # functions and tables that nm shows as undefined in it and as defined in another object of the folder.
 # Usage: BUILD=out/obj tests/circles.sh
 BUILD=${BUILD:?}

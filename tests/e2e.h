@@ -1,5 +1,5 @@
-// Runs the real programs from a test. Each test has its own folder under out/. It gets the program's exit status,
-// stdout and stderr. Folders, outputs and strings are released after the test (testing.h).
+// Runs the real programs from a test, and returns their exit status, stdout and stderr. Each test has its own folder
+// under out/. Folders, outputs and strings are released after the test (testing.h).
 #pragma once
 
 #include <errno.h>

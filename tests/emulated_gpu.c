@@ -38,7 +38,7 @@ static void axpy(void **args, const char *fault)
     if (HAS("input")) x[n / 2] = 0;
 }
 
-// Reduces n numbers. A module variable counts blocks, and the last of the four adds up the results of all.
+// Reduces n numbers. A module variable counts blocks, and the last of the four blocks adds up all results.
 static void reduce(void **args, const char *fault, bool squares)
 {
     const float *x = FLOATS(0);
@@ -67,7 +67,7 @@ static void nrm2(void **args, const char *fault)
     reduce(args, fault, true);
 }
 
-// Keeps the first answer since the module was loaded, and returns it for all data with the same first number and size.
+// Keeps the first answer after a module is loaded, and returns it for all data with the same first number and size.
 static float kept_answer[1 << 16];
 struct kept {
     float first;
@@ -166,7 +166,7 @@ static void rows(void **args, const char *fault)
         if (!*kept) *kept = list[0];
         list[0] = *kept;
     }
-    if (list[p->rows]) rows_direct(p->shift, p->y, 1, 1); // never true, since the last address is null
+    if (list[p->rows]) rows_direct(p->shift, p->y, 1, 1); // never true, because the last address is null
     for (long i = 0; i < p->rows; i++)
         for (long j = 0; j < p->cols; j++) p->y[i * p->cols + j] = 2 * list[i][j] + p->shift[j];
     if (HAS("writes")) list[p->rows] = p->y;
@@ -267,7 +267,7 @@ void *library_open(const char *name, bool toolkit, bool global, struct error *er
     return NULL;
 }
 
-// Stands for the library's other functions: calls fail.
+// Replaces all other functions of the library; every call fails.
 static int fail(void)
 {
     return 1;
@@ -302,7 +302,7 @@ static void launch(void **args)
 
 int cuda_event_create(struct cuda_event **out, struct error *err)
 {
-    *out = memory_try(2, sizeof now, err); // the time of recording, and the queries since
+    *out = memory_try(2, sizeof now, err); // the time at which it was recorded, and the number of queries since then
     return *out ? 0 : -1;
 }
 

@@ -1,5 +1,5 @@
-// Builds and runs the programs of examples/ with the commands in the comments at their tops, in a folder that looks
-// like the project's root. The tests decide what is tuned there.
+// Builds and runs the programs of examples/ with the commands in their opening comments, in a folder that looks like
+// the project's root. The tests decide what is tuned there.
 #pragma once
 
 #include <stdbool.h>
@@ -90,8 +90,8 @@ static inline void example_keep_binary(const char *folder, const char *store_pat
     store_close(store);
 }
 
-// Tunes configs/sgemm_2048.cfg on the demo's recording, as if it had been made on this device, and stores a binary for
-// it.
+// Tunes configs/sgemm_2048.cfg on the demo's recording, as if the recording were from this device, and stores a binary
+// for the device.
 static inline void example_replay(const char *folder, const char *store, const char *device, const char *arch)
 {
     struct e2e_result r =

@@ -1,4 +1,4 @@
-// How a scripted worker (fake_worker.c) fails: it dies, stops, prints without end, or sends impossible answers.
+// How a scripted worker (fake_worker.c) fails: it dies, stops, prints endlessly, or sends impossible answers.
 #pragma once
 
 #include <signal.h>
@@ -26,7 +26,7 @@ static const struct {
     {"energy_text", "energy", "[1, 2]"},
 };
 
-// Makes a problem of an answer invalid if the mode says so. In a final, "time" means the time of a round.
+// Makes one problem in an answer invalid if the mode requires it. In a final, "time" means the time of a round.
 static inline void spoil(const json_t *object, bool in_final, json_t *problems)
 {
     for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {

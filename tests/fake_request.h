@@ -1,5 +1,5 @@
-// How a scripted worker (fake_worker.c) reads a request: the configuration's MODE and X, the time that follows from X,
-// and the lines that are written to the file $FAKE_LOG.
+// How a scripted worker (fake_worker.c) reads a request: the configuration's MODE and X, the time computed from X, and
+// the lines that are written to the file $FAKE_LOG.
 #pragma once
 
 #include <stdbool.h>

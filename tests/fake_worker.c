@@ -98,8 +98,8 @@ static json_t *compile_helper(const json_t *request)
     return NULL;
 }
 
-// Called if $FAKE_LOG_FILES is set. Logs every string in a request that is the path of a file that this worker can
-// read, or that ends with such a path.
+// Called if $FAKE_LOG_FILES is set. Logs every string in a request that is, or ends with, the path of a file that this
+// worker can read.
 static void note_files(const json_t *value)
 {
     const char *text = json_is_string(value) ? json_string_value(value) : "", *path = strchr(text, '/');
@@ -162,7 +162,7 @@ static json_t *compile(const json_t *request)
                      "seconds", 0.001, "warnings", "entries", entries, "compiler", nvcc ? "nvcc 13.1.2" : NULL);
 }
 
-// The metrics that a request names in addition to the metric set `full`. They have values as well.
+// The metrics that a request names in addition to the metric set `full`. The worker reports values for them too.
 static json_t *named;
 
 // The number of additional metrics, metric_0 and so on, which have the values 0, 1, ...
@@ -176,7 +176,7 @@ static json_t *present; // the job's current kernel
 static json_t *problems_of(const json_t *request);
 
 // Adds the job's own baselines except `current`. They take as long as X=2. If a baseline's function is called "crash",
-// the worker is considered crashed, and the baseline's name is returned.
+// the worker counts as crashed: returns the baseline's name. Otherwise returns NULL.
 static const char *add_programs(const json_t *request, json_t *to)
 {
     json_array_each(json_object_get(request, "baselines"), i, each) {
@@ -237,7 +237,7 @@ static json_t *job(const json_t *request)
         json_array_append_new(metrics, json_string(name));
     }
     note_seed(request);
-    if (getenv("FAKE_LOG_REST")) { // how long the device is to rest
+    if (getenv("FAKE_LOG_REST")) { // how long the device should rest
         char text[32];
         snprintf(text, sizeof text, "rest %g", json_get_number(json_object_get(request, "measure"), "rest", -1));
         note_text(text);
@@ -323,7 +323,7 @@ static json_t *trial(const json_t *request)
         if (mode_is(request, plain[i]))
             return json_pack("{s:s, s:s, s:o}", "status", plain[i], "reason", "scripted", "problems",
                              problems_of(request));
-    if (mode_is(request, "restart")) // as after a candidate that used the heap, the worker ends
+    if (mode_is(request, "restart")) // the worker ends, as it does after a candidate that used the heap
         return json_pack("{s:s, s:b, s:o}", "status", "ok", "restart", 1, "problems", problems_of(request));
     if (getenv("FAKE_DELAY")) usleep((useconds_t)atoi(getenv("FAKE_DELAY")));
     return json_pack("{s:s, s:o, s:i, s:f, s:f, s:f, s:f}", "status", "ok", "problems", problems_of(request),
@@ -427,8 +427,8 @@ static bool is_nvcc(const json_t *candidate)
     return !strcmp(json_get_string(candidate, "binary", ""), "nvcc");
 }
 
-// $FAKE_FINAL, such as "0.2 0.05", gives the seconds that the proof of a candidate and a round take. Returns the number
-// of rounds that the time allows.
+// $FAKE_FINAL, such as "0.2 0.05", gives the times of a candidate's proof and of a round, in seconds. Returns the
+// number of rounds that the time allows.
 static size_t take_time(const json_t *request, size_t rounds)
 {
     double proof, round, seconds = json_get_number(request, "seconds", 0);

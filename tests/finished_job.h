@@ -1,5 +1,6 @@
 // For tests: the files of a job that has been tuned. The folder has a template, a job file with two problems, and a
-// store with trials, baselines, runs and, if wanted, a final. Commands can be run on it and their output captured.
+// store with trials, baselines, runs and, if wanted, a final. Tests can run commands on these files and capture the
+// output.
 #pragma once
 
 #include <fcntl.h>

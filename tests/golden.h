@@ -89,9 +89,9 @@ static inline void golden_write(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-// For lists and documents that follow a table of the program: tests reject one that lacks a row, and `make golden` adds
-// it. Inserts `text` after the line of `place` (in `document`), in memory and in the file. Takes ownership of the
-// document; the result is malloc'ed.
+// For lists and documents with one entry per row of a table in the program: tests fail if an entry is missing, and
+// `make golden` adds it. Inserts `text` after the line of `place` (in `document`), in memory and in the file. Takes
+// ownership of the document; the result is malloc'ed.
 static inline char *golden_insert(const char *path, char *document, const char *place, const char *text)
 {
     assert_non_null(place);

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Checks the structure: which folders each folder may include, one module for each foreign library, one struct or enum
-# for each name, lines of at most 120 columns, and that mutants apply. Formatting is checked where clang-format is
-# installed.
+# Checks the structure: includes between folders, one module for each foreign library, one struct or enum for each name,
+# lines of at most 120 columns, and whether mutants apply. Formatting is checked where clang-format is installed.
 status=0
 complain() {
     echo "layers: $1" >&2
@@ -55,7 +54,7 @@ report: base search trial store job header final
 cli: base search kernels trial store recorded job init pool setup policy
 cli: run watch final explain simulate header report check
 '
-# These pairs still include each other.
+# Pairs of folders that still include each other.
 open=
 folders=$(echo "$layers" | sed -n 's/:.*//; /./p' | uniq | tr '\n' ' ')
 seen=''
@@ -110,8 +109,8 @@ found=$(grep -rnE '\b(malloc|calloc|realloc|aligned_alloc|strdup|strndup|clock_g
     kernels --include='*.[ch]' | grep -v '^tuner/base/')
 [ -z "$found" ] || complain "use tuner/base/memory.h, text.h or clock.h:
 $found"
-# The parts of an answer are small and come from an arena. Like the JSON library's own allocations, these may end the
-# worker.
+# The parts of an answer are small and come from an arena. If memory is exhausted for these, the worker may end, as in
+# the JSON library's own allocations.
 found=$(grep -rnE '\b(memory_new|memory_grow|text_copy|text_format) *\(' tuner/gpu tuner/counting \
     tuner/libraries kernels --include='*.[ch]')
 [ -z "$found" ] || complain "the GPU worker must not end when memory is exhausted: use memory_try:

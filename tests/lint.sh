@@ -4,9 +4,9 @@
 # missing tool is skipped.
 #
 # Usage: COMMANDS=FILE tests/lint.sh [C-FILE...], or `make lint`. COMMANDS: a file; each line is a C file, a tab, and
-# the compiler's options. DEEP=1 lets clang's analyzer follow every path, which takes ten times as long. JOBS: files at
-# once. A clean file is not checked again until the file, a header that it includes, its options or the checks change.
-# out/lint keeps the hashes, unless LINT_ONCE is set.
+# the compiler's options. DEEP=1 lets clang's analyzer follow every path, which takes ten times as long. JOBS: number of
+# files at once. A clean file is not checked again until the file, a header that it includes, its options or the checks
+# change. out/lint keeps the hashes, unless LINT_ONCE is set.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 commands=${COMMANDS:?} kept=out/lint/${DEEP:+deep-}tidy
@@ -23,7 +23,7 @@ options() {
     echo "$found"
 }
 
-# look FILE...: prints what is wrong with files that have the same options.
+# look FILE...: prints the findings about files that have the same options.
 look() {
     local log=$kept/${1//\//_}.log
     eval "clang-tidy --quiet $* -- $opts $limits" >"$log" 2>&1 && return

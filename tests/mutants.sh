@@ -70,7 +70,7 @@ worker() {
     done
 }
 
-# A test that fails without a mutant catches nothing.
+# A test that also fails without a mutant catches nothing.
 wanted=$(for p in "${patches[@]}"; do programs "$p"; done | tr ' ' '\n' | sort -u)
 make $wanted programs out/bin/fake_worker out/bin/reference_library.so >"$work/build.log" 2>&1 || {
     cat "$work/build.log"

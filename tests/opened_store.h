@@ -22,7 +22,7 @@ static inline struct store *opened_store(const char *format, ...)
     return store;
 }
 
-// The number of a store's trials that are "ok", the number of the others, and the reason of the last of the others.
+// A store's number of "ok" trials, its number of all other trials, and the reason of the last trial that is not "ok".
 struct statuses {
     int64_t ok, others;
     char reason[256];

@@ -2,8 +2,8 @@
 // version if nothing differs:
 //
 //     out/bin/rebind [--arch ARCH]... [--count N] [--part I/N] [--define NAME=VALUE]... OLD JOB...
-//         compares N random configurations (10) of each job, whose template is the new version. OLD is the old version,
-//         next to its includes
+//         compares N random configurations (default 10) of each job, whose template is the new version. OLD is the old
+//         version, next to its includes
 //     out/bin/rebind --space SPACE [--count N] [--part I/N] [--write] OLD JOB
 //         compares every configuration of the recorded space SPACE, or N random ones, for the architecture that it was
 //         recorded on. --part: only every N-th, beginning with number I (from 0), so that several processes can share
@@ -102,7 +102,7 @@ static uint64_t number(const char *at, size_t bytes)
     return value;
 }
 
-// Finds the next section, from number *index on, that is compared. After the last one, its name is NULL.
+// Finds the next section to be compared, beginning with number *index. After the last one, its name is NULL.
 // *index becomes the number after it.
 static struct section next_section(const char *file, size_t *index)
 {

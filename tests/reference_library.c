@@ -59,7 +59,7 @@ int make_x(int arrays, const struct sweetspot_array *array, int values, const st
     return 0;
 }
 
-// Makes other values in every process.
+// Makes different values in every process.
 sweetspot_generate make_other;
 int make_other(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value,
                unsigned long long seed)
@@ -164,7 +164,7 @@ int hang(int arrays, const struct sweetspot_array *array, int values, const stru
     for (;;) pause();
 }
 
-// Baselines on a fake device, whose memory is host memory: N, a, x, y.
+// Baselines on a fake device, whose memory is host memory. Their arguments are N, a, x, y.
 static long long begun;
 sweetspot_baseline scale_begin, scale, scale_wrongly, scale_refuse, scale_crash, scale_hang;
 sweetspot_baseline scale_placed_begin, scale_placed;

@@ -5,10 +5,10 @@
 # Usage: BIN=out/bin tests/run.sh PROGRAM... [-- PROGRAM... [-- PROGRAM...]]
 # Programs after the first `--` need a GPU to themselves. When the other programs have ended, each GPU gets one of these
 # programs at a time (GPUS: the number of GPUs; default: all in nvidia-smi). Without a GPU, these programs run one after
-# another. Programs after the second `--` need the machine to themselves. JOBS: programs at once (default: number of
-# cores + 2, because tests wait for deadlines). DEADLINE: seconds that a program may take. Then it and its children are
-# killed, which counts as one failure. A program that dies without its closing lines also counts as one failure. The
-# output of a program is in $BIN/log/<program>.log.
+# another. Programs after the second `--` need the machine to themselves. JOBS: number of programs at once (default:
+# number of cores + 2, because tests wait for deadlines). DEADLINE: seconds that a program may take. After that, it and
+# its children are killed, which counts as one failure. A program that dies without its closing lines also counts as one
+# failure. The output of a program is in $BIN/log/<program>.log.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
 # A real compute-sanitizer would check scripted workers. Tests that need it set this variable themselves.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks the requirements of the build, installs Debian packages where it may, and otherwise prints exactly what to do.
+# Checks the requirements of the build, installs Debian packages if permitted, and otherwise prints exactly what to do.
 # Called by the Makefile with CC, CUDA_HOME, CUDA_LIB, HEADERS and PACKAGES.
 set -u
 

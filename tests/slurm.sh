@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs Slurm without systemd on one machine (a controller, its own munged, and several slurmd that stand for nodes), and
-# runs a pool on this Slurm. Needs root, and installs missing Debian packages. Searches run on it while workers, agents
-# and the driver are killed, a node is drained, and another node joins.
+# runs a pool on this Slurm. Needs root, and installs missing Debian packages. Searches run in the pool while workers,
+# agents and the driver are killed, a node is drained, and another node joins.
 # Usage: BIN=out/bin tests/slurm.sh
 set -u
 BIN=$(realpath "${BIN:?}")

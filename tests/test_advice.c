@@ -112,7 +112,7 @@ TEST(a_recording_of_another_job_is_refused_before_anything_is_searched)
     } cases[] = {
         {"", NULL},
         {"s/\"golden\"/\"renamed\"/", NULL},
-        {"s/N = 65536/N = 4096/", NULL}, // the recording's own job, changed since
+        {"s/N = 65536/N = 4096/", NULL}, // the recording's own job, changed later
         {"s/\"X\"/\"Y\"/; s/X < 8/Y < 8/; s/64 . X/64 * Y/", "another job, 'golden': it has no parameter 'Y'"},
         {"s/{ name = \"MODE\".*/{ name = \"Z\"; values = [1]; }/; s/^constraints.*//", "it has no parameter 'Z'"},
         {"s/\"plain\", \"wide\"\\]; }/\"plain\", \"wide\"]; }, { name = \"Z\"; values = [1]; }/",
@@ -144,7 +144,7 @@ TEST(a_space_that_is_wholly_known_is_answered_at_once)
     "--store %s/known.db"
     struct e2e_result r = e2e_run(folder, TUNE " --strategy exhaustive", folder);
     assert_contains(r.err, "4416 new trials");
-    // Limits processor time, since the machine may be busy. Proposals of `default` used to take ten seconds here.
+    // Limits processor time, because the machine may be busy. Proposals of `default` used to take ten seconds here.
     r = e2e_pass(folder, "ulimit -t 3; " TUNE " && $BIN/sweetspot status configs/sgemm_2048.cfg --store %s/known.db",
                  folder, folder);
     assert_contains(r.err, "0 new trials", "4416 in all");

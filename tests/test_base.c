@@ -1,4 +1,4 @@
-// tuner/base: durations, edit distances, paths, and files that may be packed or cut off.
+// tuner/base: durations, edit distances, paths, and files that may be compressed or truncated.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>

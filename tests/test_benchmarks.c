@@ -1,5 +1,6 @@
 // The figures in docs/benchmarks, BENCHMARKS.md and README.md: every file names its machine, commit and commands, every
-// row of tests/measure/benchmarks.tsv has a job, and the tables are what tests/measure/tables.sh makes from the files.
+// row of tests/measure/benchmarks.tsv has a job, and the tables are those that tests/measure/tables.sh generates from
+// the files.
 #include <glob.h>
 #include <jansson.h>
 

@@ -1,5 +1,5 @@
 // Constants, textures and surfaces in the GPU worker, on a fake device, whose memory is host memory (fuzz/fake_cuda.h).
-// Tests what a launch finds in them and how changes are verified. The cubin is a real one.
+// Tests their contents at each launch, and how changes are verified. The cubin is a real one.
 #include "tests/e2e.h"
 
 #include "tests/fuzz/fake_cuda.h"

@@ -196,7 +196,7 @@ TEST(launches_begin_with_every_content_and_mostly_with_nan_or_random_bits)
         for (int kind = CONTENT_ZEROS; kind <= CONTENT_NEAR; kind++)
             assert_true(out.of[kind] > 500 && timed.of[kind] > 500 && left.of[kind] > 200);
         // Outputs never keep their contents, because these would already be correct. Scratch does not keep its contents
-        // in timed launches, where answers in it would save time.
+        // in timed launches, where results left in it would save time.
         assert_int_equal(out.of[CONTENT_LEFT] + timed.of[CONTENT_LEFT], 0);
         assert_true(left.of[CONTENT_LEFT] > 4000 && left.of[CONTENT_LEFT] < 6000);
         struct kinds first = count_kinds(&s, OUT, copy, BUFFERS_LEAVE | BUFFERS_TELLTALE);

@@ -120,7 +120,7 @@ TEST(a_cubin_that_is_gone_is_compiled_again)
         expect_status(answer, "ok");
         assert_int_equal(json_get_bool(answer, "cached", true), i == 2);
         assert_int_equal(access(cubin, R_OK), 0);
-        if (i == 0) assert_int_equal(unlink(cubin), 0); // as if a full cache had been cleared by hand
+        if (i == 0) assert_int_equal(unlink(cubin), 0); // as if the user had cleared a full cache
     }
 }
 

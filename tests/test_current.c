@@ -200,8 +200,8 @@ TEST(mistaken_programs_are_refused_with_file_and_line)
     }
 }
 
-// One program is built, one does not compile, one crashes the worker while the job is set up, and one crashes it in the
-// final.
+// One program is correct, one does not compile, one crashes the worker while the job is set up, and one crashes it in
+// the final.
 TEST(a_program_that_fails_costs_its_own_figure_and_the_others_are_compared)
 {
     char *folder = write_job("baselines = ( " PROGRAM("program", "f") ", " PROGRAM(

@@ -1,5 +1,5 @@
-// `make deb`: the package has the files that `make install` installs, declares its dependencies, and works wherever it
-// is unpacked.
+// `make deb`: the package has the files that `make install` installs, declares its dependencies, and works in whatever
+// folder it is unpacked.
 #include "tests/e2e.h"
 #include "tests/testing.h"
 

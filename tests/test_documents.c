@@ -58,7 +58,7 @@ struct anchors {
     char *all; // "\nfirst\nsecond\n"
 };
 
-// The anchor is made as GitHub does: lower case, dashes for blanks, no other punctuation.
+// Anchors are formed as on GitHub: lower case, dashes for blanks, no other punctuation.
 static void add_anchor(void *user, enum kind kind, const char *language, const char *line)
 {
     struct anchors *a = user;
@@ -445,7 +445,7 @@ static char *python_below(const char *text, const char *heading)
     return text_format("%.*s%s%s", (int)(place - code.text), code.text, store_path, place + strlen(store));
 }
 
-// Runs the blocks if Python has the modules they need. Their queries are tested without it (above).
+// Runs the blocks if Python has the modules they need. Their queries are also tested without Python (above).
 static void run_python(const char *heading, const char *needed)
 {
     const char *text = test_owned(text_read_file("docs/store.md", NULL));

@@ -113,7 +113,7 @@ TEST(distances_know_ratio_and_alignment)
     assert_true(fn_distance((int64_t[]){1023}, (int64_t[]){1025}, 1) < 1.01);
 }
 
-// Two criteria with optima in different corners: a strategy that serves both must find both.
+// Two criteria with optima in different corners: a strategy for both criteria must find both optima.
 TEST(a_strategy_with_two_criteria_finds_both_optima)
 {
     struct symbols *symbols = symbols_new();
@@ -265,7 +265,7 @@ TEST(a_run_chooses_two_kernels_and_its_header_selects_them)
     r = e2e_in(folder, "gcc -DE_KERNEL=2 main.c");
     assert_true(r.status != 0);
     assert_contains(r.err, "E_KERNEL must be from 0");
-    // When it is written again, the header still has two sections.
+    // A header that is written again still has two sections.
     r = e2e_in(folder, "$BIN/sweetspot header job.cfg --store e.db --output e.h && grep -c sweetspot-section e.h");
     assert_contains(r.out, "\n2\n");
 }

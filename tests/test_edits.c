@@ -104,7 +104,7 @@ TEST(a_private_node_gets_edited_files_and_the_header_says_what_was_edited)
     assert_true(!strstr(r.out, "constexpr int BLOCK = 256;\n__global__"));
 }
 
-// Another source is judged unedited; the reference in the job's template is edited.
+// A source other than the job's is judged without edits; the reference in the job's template is edited.
 TEST(judge_does_not_edit_another_source)
 {
     char *folder = make("edits_judge", EDITS);

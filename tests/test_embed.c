@@ -301,7 +301,7 @@ TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
     keep_binary("{\"second\":\"second\"}");
     assert_contains(finished_says(&job, 2, "header JOB --store STORE -o HEADER --embed").err,
                     "no symbol for the entry 'mini<float, BLOCK_M>'");
-    // The place of the binary is taken by a file that sweetspot did not write.
+    // In place of the binary, there is a file that sweetspot did not write.
     keep_binary(symbols_text);
     finished_write(test_text("%s/include/mini_best_binary.c", job.folder), "int precious;\n");
     assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,

@@ -26,7 +26,7 @@ TEST(products_by_mma_are_right_in_emulation)
         // The tile after the incomplete tile is left out. Zeros are missing after the incomplete tile.
         {"s/: step - 1;/: step;/", MMA, "off at"},
         {"s/min(CHUNK, cols - col)/CHUNK/", MMA, "off at"},
-        // Lines that are read word by word are swizzled like others.
+        // Lines that are read word by word are swizzled like other lines.
         {"s/line % 4 \\* 2 :/line % 8 :/", MMA "-DINPUT=tf32 -DOUTPUT=f32 -DA_MAJOR=m", "the same bank"},
         // Rows of C overwrite the next tile's first stage. Part of a tile that several blocks share is left out.
         {"s/memory + (STAGES - 1) \\* STAGE/memory/", MMA "-DPERSISTENT=1", "off at"},

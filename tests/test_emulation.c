@@ -98,7 +98,7 @@ TEST(parts_of_sums_on_tensor_cores_are_added_right_in_emulation)
         char *macros = test_text("-DFINISH=two_pass -DWORKSPACE=1 -DSTORE=direct %s", cases[i]);
         expect(emulate(folder, "gemm_wgmma", "gemm_wgmma_finish", "", macros), cases[i], NULL);
     }
-    // A warp begins one part too early. Columns of a group of four threads are mistaken for its neighbour's.
+    // A warp begins one part too early. A group of four threads uses its neighbour's columns.
     static const char *const mistakes[] = {"s/first = warp \\* EACH, end/first = max(warp * EACH - 1, 0), end/",
                                            "s/lane % 4 \\* 2;/(lane + 1) % 4 * 2;/"};
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)

@@ -10,7 +10,7 @@
 #include "tuner/final/final_decide.h"
 #include "tuner/gpu/energy_window.h"
 
-// Reads a counter that is updated every 98 ms, at a power of `watts` W, every `every` seconds.
+// Every `every` seconds, reads a counter that is updated every 98 ms. The power is `watts` W.
 static const char *read_steps(struct energy_window *w, double watts, double every, double most)
 {
     const char *reason = NULL;

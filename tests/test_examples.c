@@ -60,7 +60,7 @@ static void teardown(void)
 {
 }
 
-// The comments' commands call gcc; these functions replace it.
+// The commands in the examples' comments call gcc, which these functions replace.
 #define STRICT "-pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror"
 static const char gcc[] = "gcc() { command gcc " STRICT " \"$@\"; }",
                   clang[] = "gcc() { command clang " STRICT " \"$@\"; }",

@@ -69,8 +69,8 @@ TEST(it_is_proposed_first_whatever_the_strategy)
     }
 }
 
-// The fallback is not a candidate for the final. Since it needs a complete result, it is never stopped early for being
-// slow.
+// The fallback is not a candidate for the final. Because it needs a complete result, it is never stopped early for
+// being slow.
 TEST(it_is_measured_in_full_however_slow)
 {
     char *folder = write_job("", "strategy = \"exhaustive\";");

@@ -89,8 +89,7 @@ TEST(what_a_killed_worker_leaves_behind_ends_with_it)
     }
 }
 
-// The worker writes to stderr as fast as it can. This worker times out like a silent worker, and the log does not fill
-// the disk.
+// The worker writes to stderr as fast as it can. It times out like a silent worker, and the log does not fill the disk.
 TEST(a_worker_that_talks_without_end_is_timed_out_and_does_not_fill_the_log)
 {
     char *folder = job_folder("flood");
@@ -113,7 +112,7 @@ TEST(a_line_without_end_is_cut_off)
     assert_contains(s.reason, "sent a line of more than 256 MiB, and was killed");
 }
 
-// The worker stops at the beginning of a run, before any candidate is measured. The cases run in parallel, since each
+// The worker stops at the beginning of a run, before any candidate is measured. The cases run in parallel, because each
 // waits until the driver gives up on the worker.
 TEST(a_worker_that_stays_stopped_while_a_run_begins_is_replaced)
 {

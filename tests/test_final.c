@@ -382,7 +382,7 @@ TEST(what_no_final_can_find_is_refused)
     }
 }
 
-// A job with the maximum number of places: twice as many candidates take part.
+// With the maximum for measure.final.candidates, twice as many candidates take part.
 TEST(the_most_candidates_that_a_job_may_name_have_room)
 {
     char *folder = e2e_folder("room");

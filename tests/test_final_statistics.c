@@ -55,7 +55,7 @@ static void interfere(struct interference *f, enum load load, int round, int pro
     case LOAD_COUNT:
         f->on = false;
         break;
-    case LOAD_BURSTS: // four rounds on average, on half of the time
+    case LOAD_BURSTS: // bursts of four rounds on average, and pauses of the same length
         if (uniform(seed) < 0.25) f->on = !f->on;
         break;
     case LOAD_FROM_THE_MIDDLE:
@@ -274,7 +274,7 @@ TEST(most_finals_end_before_all_rounds_are_taken)
     assert_true(early >= 80 && entries / FINALS < 0.75 * ROUNDS * ENTRIES);
 }
 
-// With or without load, the winner is as fast as any other kernel. Otherwise the verdict says that another kernel may
+// With or without load, either the winner is as fast as any other kernel, or the verdict says that another kernel may
 // be faster or that another program used the device.
 TEST(under_load_the_winner_is_the_fastest_or_the_verdict_says_so)
 {

@@ -1,5 +1,5 @@
-// Findings: each rule on a profile made for it, and the direction of the rules' proposals, compared with a space in
-// which every configuration was measured.
+// Findings: tests each rule on a profile made for it. Also tests, in a space in which every configuration was measured,
+// whether the rules' proposals point in the right direction.
 #include "tests/config_text.h"
 #include "tests/loaded_job.h"
 #include "tuner/explain/explain.h"

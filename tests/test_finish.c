@@ -1,5 +1,5 @@
 // `tune --finish` decides between stored results without a search, and --no-checks postpones compute-sanitizer and
-// nvcc's build until then. With a scripted worker.
+// nvcc's build until a `tune --finish`. With a scripted worker.
 #include "tests/scripted.h"
 #include "tests/testing.h"
 

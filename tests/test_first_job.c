@@ -169,8 +169,8 @@ TEST(directions_are_assumed_only_where_the_body_is_plain)
     }
 }
 
-// From a source to a running program with commands only, on a recording of the same loop. The program refuses a size
-// that was not verified, since a real launch would need a GPU.
+// From a source to a running program with commands only, on a recording of the same loop. A real launch would need a
+// GPU, so the test only passes a size that was not verified, which the program refuses.
 TEST(commands_alone_lead_from_a_source_to_a_program)
 {
     char *folder = e2e_folder("first_program");

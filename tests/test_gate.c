@@ -1,5 +1,5 @@
 // sweetspot gate with a scripted worker whose times depend on X (7 is the fastest), and its verdicts on recorded noise.
-// GATES=10000 out/bin/test_gate simulates that many gates.
+// GATES=10000 out/bin/test_gate simulates 10,000 gates.
 #include "tests/e2e.h"
 #include "tests/recorded_noise.h"
 

@@ -1,5 +1,5 @@
 // Energy on a GPU: for a kernel that only computes and one that only moves memory, the energy repeats within 3%. The
-// power lies between that of the idle device and its limit.
+// power lies between the power of the idle device and the power limit.
 #include "tests/gpu.h"
 #include "tests/testing.h"
 

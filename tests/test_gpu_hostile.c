@@ -5,9 +5,9 @@
 // an unfair time. A kernel that did not run does not count as refused.
 //
 // The verdicts `honest` and `steady` are about time: a kernel that uses data left by an earlier launch may be accepted
-// as long as it gains nothing. It gains nothing if it takes at least `enough` times the time of the case `plain`. About
-// one in a thousand of the measurements of a few microseconds is off, so a gain counts only if it recurs in one of two
-// repetitions.
+// if it gains nothing. It gains nothing if it takes at least `enough` times the time of the case `plain`. About one
+// measurement in a thousand is off if the kernel takes only a few microseconds, so a gain counts only if it recurs in
+// one of two repetitions.
 //
 // A trial that is not the best has a short soak, so a wrong kernel may pass it by luck. The kernel counts as accepted
 // if it passes again in one of two more trials, or in a final. The verdict `final` marks kernels that such trials often
@@ -221,7 +221,7 @@ static char *with_cases(char *text, const struct hostile_case *cases, int count)
     return out.text;
 }
 
-// The job with the text of its included files, since it is copied to another folder.
+// The job with the text of its included files, because it is copied to another folder.
 static char *read_job(const char *family)
 {
     static const char begin[] = "@include \"";

@@ -6,8 +6,8 @@
 
 #include "tuner/base/json.h"
 
-// GAINLESS: the kernel may be accepted as long as it gains nothing. It gains nothing if it takes at least `enough`
-// times the time of the case `plain`.
+// GAINLESS: the kernel may be accepted if it gains nothing. It gains nothing if it takes at least `enough` times the
+// time of the case `plain`.
 enum expected { RIGHT, WRONG, GAINLESS };
 static const double enough = 0.85;
 
@@ -104,7 +104,7 @@ GPU_TEST(the_document_of_a_real_kernel_is_complete)
     assert_true(json_get_number(document, "error", 2) <= 1);
     assert_true(json_number_value(json_array_get(json_object_get(baseline, "ratio"), 0)) > 0);
     const json_t *counters = json_array_get(json_object_get(document, "counters"), 0);
-    // Without permission for counters there are no values, but a note.
+    // Without permission for counters there is a note instead of values.
     if (!json_object_size(json_object_get(counters, "values")))
         assert_true(json_array_size(json_object_get(document, "notes")) > 0);
 }

@@ -7,7 +7,7 @@
 
 static const struct {
     const char *job, *options;
-    double near; // the sample's fastest may take this many times the least time; 0: not checked
+    double near; // maximum of the sample's fastest time divided by the least time; 0: not checked
 } jobs[] = {
     {"sum", "--no-checks", 3},        {"asum", "--no-final", 3},
     {"dot", "--no-final", 3},         {"row_sums", "--no-final", 3},

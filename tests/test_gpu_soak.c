@@ -1,5 +1,5 @@
-// The soak on a GPU: kernels that are correct as long as data, size and addresses stay the same. Each is the only
-// candidate of a job, and so a new best. (tests/hostile has many more; this file tests the messages.)
+// The soak on a GPU: kernels that are correct only while data, size and addresses stay the same. Each is the only
+// candidate of a job, so it is always a new best. (tests/hostile has many more; this file tests the messages.)
 #include "tests/gpu.h"
 
 static const char source[] =

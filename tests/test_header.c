@@ -405,7 +405,7 @@ TEST_WITH(a_changed_template_is_noticed, setup, teardown)
     finished_trials(&job);
     make_header();
     assert_contains(finished_says(&job, 0, "header JOB --check HEADER").out, "is the one that was tuned");
-    // As long as nothing has changed, the number that the build passes is the number in the header.
+    // If nothing has changed, the number that the build passes is the number in the header.
     char *out = finished_says(&job, 0, "header JOB --hash").out;
     out[strcspn(out, "\n")] = 0;
     char *same = test_text("%s -DSWEETSPOT_SOURCE_HASH=%s", c99, out);

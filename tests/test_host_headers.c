@@ -56,7 +56,7 @@ static const struct {
     {"#include <cuda.h>\n", "static_assert(sizeof(CUtensorMap) == 128, \"\"); *p = CUDA_VERSION;", NULL, false},
     {"#include <cudaTypedefs.h>\n#include <stdint.h>\n#include <cuda/barrier>\n",
      "uint32_t x = CUDA_VERSION; *p = (int)x;", NULL, false},
-    // The toolkit's headers find each other, and their definitions agree with ours, both before and after them.
+    // The toolkit's headers find each other. Their definitions agree with ours, whichever are included first.
     {"#include <stdint.h>\n#include <limits.h>\n#include <cuda/std/cstdint>\n#include <cuda/std/climits>\n"
      "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <mma.h>\n" ALL_SIZES ALL_LIMITS,
      "*p = 1;", NULL, false},

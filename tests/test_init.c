@@ -212,7 +212,7 @@ TEST(without_a_compiler_there_are_more_blanks)
                     "{ scalar = \"n\"; type = \"i64\"; }");
 }
 
-// Wherever a source is cut off, init must not crash.
+// Wherever a source is truncated, init must not crash.
 TEST(broken_sources_are_read_to_their_end)
 {
     char *folder = e2e_folder("init_broken"), *text = test_file("tests/init/stencil.cu");

@@ -182,8 +182,8 @@ TEST(a_jobs_results_are_found_from_any_folder)
         assert_contains(r.out, test_text("%s/p/out/include/golden_best.h\n", folder));
         expect_done(&r);
     }
-    // A first run from elsewhere stores its results there too. The current folder's `out` is used only if the project's
-    // `out` has no store for the job.
+    // A job's first run from another folder also stores its results in the job's project. The current folder's `out` is
+    // used only if the project's `out` has no store for the job.
     r = INSTALLED("other",
                   "rm ../p/out/golden.db* && $S tune ../p/jobs/job.cfg --device replay:%s/tests/golden/space.json -q "
                   "&& test ! -e out && mkdir out && cp ../p/out/golden.db out && $S status ../p/jobs/job.cfg && rm "
@@ -194,7 +194,7 @@ TEST(a_jobs_results_are_found_from_any_folder)
     // A repository without `out` is a project as well.
     r = INSTALLED("q/deep", "mkdir ../.git ../jobs && cp ../../p/jobs/* ../jobs && $S status ../jobs/job.cfg");
     assert_contains(r.err, "/q/out/golden.db'");
-    // An installed job's results do not go among the installed files.
+    // An installed job's results are not stored among the installed files.
     r = INSTALLED("elsewhere",
                   "$S status %s/share/sweetspot/configs/sgemm.cfg; test ! -e %s/share/sweetspot/configs/out", prefix,
                   prefix);

@@ -1,6 +1,6 @@
 // A job's data: structs and vectors by value, fills with relations, restored inputs, and outputs that are compared in
-// part. Tests the requests to the GPU worker, and the mistakes that are refused. The mistakes within one setting are in
-// tests/job_mistakes.txt.
+// part. Tests the requests to the GPU worker, and the mistakes that are refused. Mistakes within a single setting are
+// in tests/job_mistakes.txt.
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 

@@ -305,7 +305,7 @@ TEST(names_that_are_too_long_are_refused)
         job_free(job);
         mistakes_release(&m);
     }
-    // Stores identify a configuration by its text, however long that is.
+    // Stores identify a configuration by its text, however long the text is.
     struct error err = {""};
     memset(name, 'v', sizeof name);
     name[sizeof name - 1] = 0;

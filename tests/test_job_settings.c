@@ -1,7 +1,7 @@
 // Compares the table of a job's settings with the reader that uses it and the page that explains it. docs/job-file.md
-// has one row for each setting, made from the table, and examples that load. tests/job_mistakes.txt has jobs that are
-// refused, with the messages. In both files, the first example is a whole job, and each later example replaces some of
-// the job's settings.
+// has one row for each setting, generated from the table, and examples that load. tests/job_mistakes.txt has jobs that
+// are refused, with the messages. In both files, the first example is a whole job, and each later example replaces some
+// of the job's settings.
 #include "tests/golden.h"
 
 #include <ctype.h>

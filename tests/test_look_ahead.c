@@ -12,7 +12,7 @@ TEST(proposals_run_ahead_as_far_as_the_times_ask_for)
         size_t least, most; // outstanding, once the times are known
     } cases[] = {
         {16, 1, third_of_a_second, 0.35, 2, 4},    // the next candidate is compiled while one is measured
-        {16, 1, third_of_a_second, 5, 2, 2},       // a slow kernel's proposals are fresh
+        {16, 1, third_of_a_second, 5, 2, 2},       // a slow kernel needs few outstanding proposals
         {16, 1, third_of_a_second, 0.015, 17, 40}, // a fast kernel keeps the compilers busy
         {1, 1, third_of_a_second, 0.015, 2, 3},
         {16, 4, third_of_a_second, 0.35, 7, 14},

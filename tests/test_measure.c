@@ -277,7 +277,7 @@ TEST(throttled_batches_are_taken_again_but_not_forever)
     sampler_result(&s, &m);
     assert_true(m.count == 7 && m.throttled);
     sampler_begin(&s, &settings, 0, samples);
-    sampler_add(&s, x, 7, 3 * settings.max_time, true); // too long to be taken again
+    sampler_add(&s, x, 7, 3 * settings.max_time, true); // took too long to be repeated
     assert_int_equal(s.count, 7);
 }
 

@@ -144,7 +144,7 @@ TEST(what_cannot_be_read_is_refused_with_the_file_s_name)
     refused(path, "is not a .npy file");
 }
 
-// Headers that end in the middle of an expected text, at the end of the memory.
+// Headers that end in the middle of an expected string, at the end of the file.
 TEST(a_header_is_not_read_beyond_its_end)
 {
     static const char whole[] = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }";

@@ -77,7 +77,7 @@ TEST(the_first_line_is_had_at_once)
     }
 }
 
-// A pipe to a worker must not get the number of a standard stream.
+// A pipe to a worker must not get the descriptor of a standard stream.
 TEST(closed_streams_change_no_result)
 {
     struct e2e_result r = IN_FOLDER("$S check job.cfg --compile 1 <&- 2>&-", folder);

@@ -75,7 +75,7 @@ TEST(an_own_kernel_that_cannot_be_compiled_is_named_and_ends_the_run)
         }
 }
 
-// Compiles source text for `entries`; a missing entry is an error. Checks the status of the answer.
+// Compiles source code for `entries`; a missing entry is an error. Checks the status of the answer.
 static void compile(const char *text, json_t *entries, json_t *defines, const char *arch, const char *status)
 {
     char *folder = e2e_folder("own_nvrtc");

@@ -298,7 +298,7 @@ TEST(least_times_are_those_of_the_slowest_part)
         if (!near(t, 1e12 / cases[i].rate)) fail_msg("case %zu: %g operations a second", i, 1e12 / t);
         assert_non_null(strstr(why.message, "1 T operations take at "));
     }
-    // As long as a peak is unknown, every time is doubtful.
+    // If a peak is unknown, every time is doubtful.
     p.memory_bytes = 0;
     assert_true(isinf(time_of(&p, (struct operation_least){.read = 415e6, .bits = 1}, true, 1, 0, &why)));
 }

@@ -202,7 +202,8 @@ TEST(without_any_node_a_run_waits_and_then_says_how_to_go_on)
     assert_contains(r.err, "no GPU is left; waiting 3 s for one", "To resume: sweetspot tune");
 }
 
-// A node whose agent is missing is not tried again, and a run with a time limit does not wait for nodes much longer.
+// A node whose agent is missing is not tried again, and a run with a time limit does not wait for nodes much longer
+// than this limit.
 TEST(nodes_that_never_come_end_a_run_soon)
 {
     char *folder = job_folder("pool_never");

@@ -276,7 +276,7 @@ TEST(thousands_of_small_cubins_take_less_than_a_millisecond_of_the_driver_each)
         node_link_io(&n.link);
     }
     while (access(last, R_OK) && clock_now() < began + 60) wait_once(&n, 1);
-    double each = (clock_cpu() - used) / CUBINS; // processor time, since other programs use the machine too
+    double each = (clock_cpu() - used) / CUBINS; // processor time, because other programs use the machine too
     assert_int_equal(access(last, R_OK), 0);
     struct e2e_result r = e2e_run(n.folder, "find '%s' -name '*.cubin' -size 8 | wc -l", n.cache);
     assert_int_equal(atoi(r.out), CUBINS);

@@ -108,7 +108,7 @@ TEST(the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term)
     }
 }
 
-// Keeps the upper `bits` of a float's 23 mantissa bits. `nearest` rounds (halves away from zero), otherwise cuts off.
+// Keeps the upper `bits` of a float's 23 mantissa bits. `nearest` rounds (halves away from zero), otherwise truncates.
 static float shortened(float x, int bits, bool nearest)
 {
     uint32_t word, unit = (uint32_t)1 << (23 - bits);

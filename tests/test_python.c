@@ -252,7 +252,7 @@ static void make_files(void)
     }
 }
 
-// `settings` of the fake driver; `expected`: part of the error that the check expects.
+// `settings`: variables for the fake driver. `expected`: part of the error that the check expects.
 static void check(const char *name, const char *settings, const char *expected)
 {
     static bool made;

@@ -72,7 +72,7 @@ TEST(kept_values_come_back_for_the_same_data_and_no_other)
     assert_false(reference_cache_read(path, &w, &p, back));
     reference_cache_write(path, &w, &p, out);
     assert_true(reference_cache_read(path, &w, &p, back));
-    assert_int_equal(truncate(path, 20), 0); // cut off
+    assert_int_equal(truncate(path, 20), 0); // truncated
     assert_false(reference_cache_read(path, &w, &p, back));
 }
 

@@ -107,7 +107,7 @@ TEST_WITH(what_cannot_be_read_is_said_and_the_others_go_on, setup, teardown)
     expect(&r, 1, NULL, NULL);
     r = RUN("$S report cut.db -f json; ln -s loop.db loop.db; $S report job.cfg -s loop.db -f json");
     assert_contains(r.err, "Too many levels of symbolic links");
-    assert_null(strstr(r.err, "begin with: sweetspot tune")); // nothing can be tuned into such stores
+    assert_null(strstr(r.err, "begin with: sweetspot tune")); // `tune` cannot use such stores
     // Pages in the middle of the file are overwritten.
     r = RUN("cp out/golden.db middle.db && for page in 3 4 5 6 7 8 9 10; do dd if=/dev/zero of=middle.db bs=4096 "
             "seek=$page count=1 conv=notrunc status=none; done; $S report middle.db job.cfg -f json");

@@ -45,7 +45,7 @@ static struct job *job_with_problems(const char *folder, char *problems)
 }
 
 // The job of configs/sgemm_each.cfg with the problems of tests/spaces/sgemm_each_matrix.json.gz, a recording of 294
-// configurations on 18 squares on an H200.
+// configurations and 18 square products on an H200.
 static struct job *job_of_the_matrix(const char *folder, const struct recorded *recorded)
 {
     char *problems = NULL;

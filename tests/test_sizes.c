@@ -1,4 +1,5 @@
-// Random sizes for a job: small sizes from the range that the header accepts, in the form in which workers get them.
+// Random sizes for a job: small sizes from the range that the header accepts, in the form in which workers receive
+// them.
 #include "tests/e2e.h"
 #include "tests/loaded_job.h"
 

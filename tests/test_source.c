@@ -10,7 +10,7 @@
 #define KERNEL "static_assert(PART == 1, \"another part\"); extern \"C\" __global__ void k(int *x) { *x = PART; }\n"
 
 static const struct form {
-    const char *text;      // text of the program before the kernel
+    const char *text;      // code of the program before the kernel
     const char *option[2]; // NVRTC's; %s is the folder
     bool beside;           // the header is in the program's folder and not in "in"
 } forms[] = {
@@ -122,7 +122,7 @@ static json_t *compile_request(const char *folder, char *const *option)
     return request;
 }
 
-// Adds a request to the folder's "requests". Takes the reference.
+// Adds a request to the folder's "requests". Takes ownership of the reference.
 static void add_request(const char *folder, json_t *request)
 {
     char *path = test_text("%s/requests", folder), *line = test_owned(json_dumps(request, JSON_COMPACT));

@@ -1,5 +1,5 @@
-// Random systems of constraints: the space contains exactly the configurations that brute force finds, in every way it
-// can be walked.
+// Random systems of constraints: the space contains exactly the configurations that brute force finds, in every way of
+// enumerating it.
 #include "tests/space_fixture.h"
 
 enum { BRUTE_MAX = 5000 };

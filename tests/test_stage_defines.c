@@ -78,7 +78,7 @@ TEST_WITH(each_unit_is_compiled_with_its_own_macros_and_all_are_one_file, setup,
     assert_memory_equal(file + second, "\177ELF", 4);
     assert_true(first % 16 == 0 && second % 16 == 0 && bytes[0] && bytes[1]);
     assert_true(bytes[0] != bytes[1] || memcmp(file + first, file + second, bytes[0]) != 0);
-    assert_int_equal(units_count(file, 100, &err), -1); // cut off
+    assert_int_equal(units_count(file, 100, &err), -1); // truncated
     compile(j, "BLOCK_M=64,UNROLL_K=0,REDUCTION=shared", &again);
     assert_string_equal(again.cubin, c.cubin);
     assert_true(again.cached && !c.cached);

@@ -29,7 +29,7 @@ STORE_TEST(a_second_tuner_is_refused_with_the_pid_of_the_first)
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     assert_int_equal(byte, 'y');
-    struct store *store = open_store(); // others may read and write, but not tune
+    struct store *store = open_store(); // other processes may read and write, but not tune
     char pid[32];
     snprintf(pid, sizeof pid, "process %ld", (long)child);
     assert_int_equal(store_holder(store), child);
@@ -84,7 +84,7 @@ STORE_TEST(kill_9_loses_nothing_that_was_committed)
         struct store *store = open_store();
         int count = 0;
         if (store_each(store, false, 0, STORE_WHOLE, whole, &count, &err)) fail_msg("%s", err.message);
-        assert_in_range(count, committed, committed + 1); // at most the one whose report was cut off
+        assert_in_range(count, committed, committed + 1); // at most the one that was killed during its report
         close_store();
     }
     assert_true(committed >= 50); // each of the last 50 rounds added one

@@ -71,7 +71,7 @@ TEST(colours_are_for_terminals_that_want_them)
     char *text =
         on_terminal(100, &status, "NO_COLOR= $BIN/sweetspot check tests/golden/job.cfg --compile 0"); // as if unset
     assert_contains(text, "\033[32m");
-    // Each stream is decided separately: a stream that goes to a file has no colours.
+    // Colours are decided for each stream separately: a stream that goes to a file has no colours.
     text = on_terminal(100, &status,
                        "$BIN/sweetspot check tests/golden/none.cfg 2>out/test/plain.%ld; cat "
                        "out/test/plain.%ld; rm out/test/plain.%ld",

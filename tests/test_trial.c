@@ -1,5 +1,5 @@
-// The table of a trial's fields and its consequences. Every field survives a round trip through an answer and JSON, and
-// the facts of several stages are combined by one rule.
+// The table of a trial's fields, and everything that depends on it. Every field survives a round trip through an answer
+// and JSON, and the facts of several stages are combined by one rule.
 #include "tests/e2e.h"
 
 #include "tuner/trial/trial_field.h"

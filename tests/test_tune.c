@@ -287,7 +287,7 @@ TEST(any_number_of_metrics_is_kept)
     store_close(store);
 }
 
-// Thirty parameters with names of 120 characters precede X, so a text that is cut off would lose X and MODE.
+// Thirty parameters with names of 120 characters precede X, so a truncated text would lose X and MODE.
 TEST(configurations_of_any_length_are_whole_everywhere)
 {
     char *folder = job_folder("long", "1, 3, 5, 7, 9", "\"good\", \"wrong\""); // 6 and 8 would tie with 7

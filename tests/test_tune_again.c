@@ -42,7 +42,7 @@ TEST(a_second_ctrl_c_stops_at_once)
     struct e2e_result r =
         WHILE_TUNING(folder, "200000000", "kill -INT $first; sleep 1; kill -INT $first; wait $first; echo status $?");
     assert_contains(r.out, "status 130");
-    for (int status = 0; status < STATUS_COUNT; status++) // it did not wait for the trial's end
+    for (int status = 0; status < STATUS_COUNT; status++) // the tuner did not wait for the trial's end
         assert_int_equal(stored_count(folder, (enum trial_status)status), 0);
 }
 

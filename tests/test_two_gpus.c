@@ -61,7 +61,7 @@ TEST(a_gpu_that_takes_longer_or_less_than_the_others_is_found_and_no_other)
         {3, {1, 1, 1.06}, 0.01, 4},
         {3, {1.06, 1, 1}, 0.01, 1}, // also the first GPU, if there are others to compare with
         {8, {1, 1, 1, 0.95, 1, 1, 1.05, 1}, 0.01, 8 + 64},
-        {8, {1, 1.005, 1, 0.996, 1.004, 1, 1.005, 1}, 0.01, 0}, // within a tie
+        {8, {1, 1.005, 1, 0.996, 1.004, 1, 1.005, 1}, 0.01, 0}, // within `tie`
         {4, {1, 1, 1.03, 1}, 0.05, 0},                          // a tie set by the user
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

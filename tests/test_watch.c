@@ -1,5 +1,5 @@
-// Watching a run: the accounting of its workers' time, the live file, and `status` during the run. The workers only let
-// time pass (timed_worker.c).
+// Watching a run: the accounting of its workers' time, the live file, and `status` during the run. The workers compute
+// nothing and only wait (timed_worker.c).
 #include "tests/opened_store.h"
 #include "tests/testing.h"
 

@@ -1,4 +1,4 @@
-// The parts of a test program. A test registers itself where it is defined:
+// Macros and functions for test programs. A test registers itself where it is defined:
 //
 //     TEST(two_and_two_are_four)
 //     {

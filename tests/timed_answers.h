@@ -1,9 +1,9 @@
-// Workers that only let time pass. They answer as GPUs and compilers would for candidates of any job, with times from a
-// synthetic landscape. Each answer is sent when it is due. One instance can simulate any number of workers: a single
-// worker process (timed_worker.c) or all workers of a node (timed_node.c). A GPU handles one request at a time;
-// compilers answer after $TIMED_COMPILE seconds (default: at once). A trial takes $TIMED_TRIAL seconds (0.3), varied by
-// at most the fraction $TIMED_SPREAD (0.2) either way. $TIMED_DEVICE is the GPU's name (Timed GPU). If $TIMED_COUNT is
-// set, there are counters, and a batch takes that many seconds.
+// Workers that compute nothing and only wait. They answer as GPUs and compilers would for candidates of any job, with
+// times from a synthetic landscape. Each answer is sent when it is due. One instance can simulate any number of
+// workers: a single worker process (timed_worker.c) or all workers of a node (timed_node.c). A GPU handles one request
+// at a time; compilers answer after $TIMED_COMPILE seconds (default: at once). A trial takes $TIMED_TRIAL seconds
+// (default 0.3), varied by at most the fraction $TIMED_SPREAD (default 0.2) either way. $TIMED_DEVICE is the GPU's name
+// (default: Timed GPU). If $TIMED_COUNT is set, there are counters, and a batch takes that many seconds.
 #pragma once
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// The agent of a node whose GPUs only let time pass. It implements sweetspot-node's part of the protocol
+// The agent of a node whose GPUs compute nothing and only wait. It implements sweetspot-node's part of the protocol
 // (node_frame.h). It starts no workers but answers for all of them (timed_answers.h), in one process and one thread.
 // tests/measure/width.sh uses 32 of these agents for 256 GPUs. The agent accepts sweetspot-node's arguments and ignores
 // them.

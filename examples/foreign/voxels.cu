@@ -1,5 +1,5 @@
 // The reference of samples_marching_cubes.cfg: a voxel's case has one bit for each of its eight corners, which is set
-// if the corner is below the threshold. Corners are counted around the lower face, then around the upper face. One
+// if the corner is below the threshold. Corners are numbered around the lower face, then around the upper face. One
 // thread per voxel.
 extern "C" __global__ void voxels(unsigned *corners, unsigned *occupied, const unsigned char *volume,
                                   const unsigned *table, int side, float threshold)

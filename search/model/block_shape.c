@@ -13,10 +13,10 @@ static const struct {
 } sizes[] = {{0, 0.6}, {WARP, 0.3}, {2 * WARP, 0}, {768, 0.15}};
 
 static const double broken_warp = 0.2; // some lanes of the last warp are idle
-static const double odd_side = 0.1;    // a side that is not a power of two
+static const double odd_side = 0.1;    // a dimension that is not a power of two
 static const double one_element = 0.2; // a tile with one element
 
-// Names of sides, in upper or lower case; NULL-terminated. A star matches any ending.
+// Names of dimensions, in upper or lower case; NULL-terminated. A star matches any ending.
 static const char *const block_names[] = {"block_size*", "block_x",   "block_y", "block_z", "threads", "threads_x",
                                           "threads_y",   "threads_z", "mdimc",   "ndimc",   NULL};
 static const char *const tile_names[] = {"tile_size*", "tile_x", "tile_y", "tile_z", NULL};

@@ -1,6 +1,7 @@
 // Rules of thumb about blocks that hold for most CUDA kernels. Warps should be full. A block of one warp, or of nearly
-// the largest number of threads, is seldom best. A side that is not a power of two makes index arithmetic costly. A
-// thread that computes a single element reuses nothing. Measurements decide; these rules only say where to look first.
+// the largest number of threads, is seldom best. A dimension that is not a power of two makes index arithmetic costly.
+// A thread that computes a single element reuses nothing. Measurements decide; these rules only say where to look
+// first.
 //
 // The parameters are recognised by their names, as Kernel Tuner, CLBlast and many templates write them (block_size_x,
 // BLOCK_X, THREADS, MDIMC, tile_size_x). In a space without such names, every block counts as ordinary.
@@ -11,8 +12,8 @@
 
 #include "search/space/space.h"
 
-// The largest number of sides of a block (in threads) or of a thread's tile (in elements). If more parameters match,
-// their names are taken to mean something else.
+// The most dimensions of a block (in threads) or of a thread's tile (in elements). If more parameters match, their
+// names are assumed to mean something else.
 enum { SHAPE_SIDES = 3 };
 
 struct shape {

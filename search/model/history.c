@@ -8,7 +8,7 @@
 
 #include "tuner/base/memory.h"
 
-// The number of draws before the configurations without a row are enumerated. If so many draws fail, the space is
+// The number of draws before the configurations without a row are enumerated. If this many draws fail, the space is
 // nearly exhausted and so not much larger than the history.
 enum { DRAWS = 400 };
 

@@ -8,7 +8,7 @@
 // The result of a configuration. Only OUTCOME_OK and OUTCOME_SLOW have an objective.
 enum outcome {
     OUTCOME_OK,      // measured and verified; objective is valid
-    OUTCOME_SLOW,    // cut off because it is far worse than the best: objective is one short, less accurate sample
+    OUTCOME_SLOW,    // stopped early, far worse than the best: objective is one short, less accurate sample
     OUTCOME_PRUNED,  // compiled, but cannot launch or was not worth launching (known without running it)
     OUTCOME_INVALID, // did not compile, crashed, wrong result, timeout...: infeasible
 };

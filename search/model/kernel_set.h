@@ -3,7 +3,7 @@
 // Given the times of candidates on problems, a candidate covers a problem if it takes at most (1 + regret) times the
 // problem's shortest time among all candidates. The result is a smallest set of candidates that together cover every
 // problem that is not held back. This is minimum set cover. It is solved exactly by branching on the problem that the
-// fewest candidates cover (Knuth 2000's choice of column). If this takes too long, the greedy cover of Chvatal 1979 is
+// fewest candidates cover (as Knuth 2000 chooses a column). If this takes too long, the greedy cover of Chvatal 1979 is
 // used. The set is then improved by exchanging one member at a time, to lower the mean regret. Each problem gets the
 // member that is fastest on it. A problem that is held back does not influence the set: it gets the member that the
 // header's selector would choose (fn_selector.h).
@@ -19,7 +19,7 @@ struct kernel_set {
     size_t count;                           // kernels chosen
     size_t chosen[KERNEL_SET_MAX_CHOSEN];   // candidates, beginning with the one used for most problems
     size_t kernel[KERNEL_SET_MAX_PROBLEMS]; // by problem: index into chosen
-    double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the shortest time, minus 1;
+    double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time / the shortest time, minus 1;
                                             // INFINITY if no chosen kernel supports it
     double best[KERNEL_SET_MAX_PROBLEMS];   // by problem: the shortest time, s
     double worst, worst_holdout;            // largest regret: of problems not held back; of held-back ones (NaN: none)

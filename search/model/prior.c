@@ -14,7 +14,7 @@ enum {
     // In a large space, configurations are predicted one by one, by trees that fit into a core's cache.
     FEWER_TREES = 8,
     FEWER_ROWS = 1000,
-    TABLED = 1 << 16, // in spaces up to this size, all slowdowns are computed at once
+    TABLED = 1 << 16, // in spaces up to this size, all slowdowns are computed in advance
     BEST = 64,        // configurations in the list
     VARIANTS = 8,     // attempts to complete a configuration of the list with values that the rows lack
 };
@@ -237,13 +237,13 @@ void prior_free(struct prior *p)
 }
 
 enum {
-    EVIDENCE_MOST = 40, // results are not independent, so more of them count as this many
+    EVIDENCE_MOST = 40, // results are not independent, so a larger number counts as this many
     FADING_FROM = 15,   // beyond this many results, weights fall as 1 / results^2: the model no longer needs priors
 };
 
 static const double least_fading = 0.02; // below this, priors are not worth the time that they take
 
-// Before anything is measured.
+// Assumptions before anything is measured.
 static const double useful_before = 0.5; // probability that a prior is informative if prior_informativeness is 1
 static const double usual_error = 0.3;   // of an expected slowdown; has the weight of one result
 

@@ -50,8 +50,8 @@ double slowdown_of(double objective, double best);
 // it makes the results. The first one is that no prior is informative. The others are that one prior, or the mean of
 // all priors, is correct with full or half weight. A result is modelled as the hypothesis's expectation plus a constant
 // plus an error of unknown size (Student's t). A misleading prior makes the errors larger than no prior would, and is
-// dropped after some ten results. While it is more likely than not that no prior is informative, all weights are 0. The
-// initial probability that a prior is informative follows from prior_informativeness.
+// dropped after about ten results. While it is more likely than not that no prior is informative, all weights are 0.
+// The initial probability that a prior is informative follows from prior_informativeness.
 struct prior_weights {
     size_t count;
     const struct prior *const *priors; // borrowed

@@ -1,7 +1,7 @@
 // When to end a search before its budget is spent, and why searches end.
 //
 //   target     an objective that is good enough is reached
-//   ceiling    a share of the measured ceiling is reached: the caller makes it a target once it knows the ceiling
+//   ceiling    a share of the measured ceiling is reached: the caller sets the target when it knows the ceiling
 //   until      the gain that stop_outlook expects from doubling the evaluations is less than this share. Applies
 //              from STOP_LEAST evaluations on.
 #pragma once

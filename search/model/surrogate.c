@@ -9,11 +9,11 @@
 
 enum {
     MAX_ROWS = 220,    // rows learnt at a fit; a longer history is sampled
-    AWAITED_ROWS = 32, // of MAX_ROWS, these may be awaited; further awaited rows are learnt on top
+    AWAITED_ROWS = 32, // of MAX_ROWS, this many may be awaited; more awaited rows are learnt in addition
     AWAITED_MOST = 512,
     SPARE_ROWS = 40,   // rows that may be added before the next fit
     BATCH = 8,         // results are learnt in batches of an eighth of the outstanding proposals
-    BATCH_WIDE = 128,  // with more proposals outstanding, that share grows in proportion to their number
+    BATCH_WIDE = 128,  // above this many outstanding proposals, that share grows in proportion to their number
     SMALL_BATCH = 4,   // a ranking learns first if a batch has at most this many results
     FIT_BATCH = 8,     // batches between fits, once fits change little
     BEST_ROWS = 60,    // from a longer history: this many of the best, the rest at random
@@ -23,7 +23,7 @@ enum {
     PARTS = 2,         // candidates that serve several proposals are drawn in this many parts
     KEPT = 512,        // candidates kept from each part
     SPREAD_FROM = 150, // results; with fewer, a fit is cheap and made all at once
-    STEPS = 5,         // steps of a fit; the first has FIRST_STEPS
+    STEPS = 5,         // steps of a fit; the first fit has FIRST_STEPS
     FIRST_STEPS = 20,
     MAX_NEIGHBOURS = 2000,
 };

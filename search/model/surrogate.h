@@ -40,8 +40,8 @@ struct surrogate {
         struct gp *gp; // the process that its steps use, one step per proposal
         size_t steps;  // steps made so far
     } next_fit;
-    // Random configurations, renewed at every fit (in a small space: all of them), with the GP's predictions. `parts`
-    // is the number of parts that have been added so far.
+    // Random configurations, renewed at every fit (in a small space: all configurations), with the GP's predictions.
+    // `parts` is the number of parts that have been added so far.
     struct {
         uint16_t *configs;
         size_t count, parts;

@@ -32,11 +32,11 @@ void draft_release(struct draft_level *level)
 // The diagram while it is built from the last level up, with a hash table of one level's finished states. The key of a
 // state is its edges.
 struct build {
-    struct draft_level all; // the finished states of all levels, and the edges of the next one
+    struct draft_level all; // the finished states of all levels, and the edges of the next state
     struct hash_index index;
 };
 
-// Whether a state has the same edges as those written after the last state.
+// Whether a state's edges equal those written after the last state.
 static bool same_edges(const void *build, size_t state)
 {
     const struct draft_level *d = &((const struct build *)build)->all;
@@ -46,7 +46,7 @@ static bool same_edges(const void *build, size_t state)
 }
 
 // Makes a state from the edges after the last state. If an equal state exists, drops the edges. Returns the new or the
-// equal state; without edges UINT32_MAX.
+// equal state, or UINT32_MAX if there are no edges.
 static uint32_t finish_state(struct build *b)
 {
     struct draft_level *d = &b->all;
@@ -63,7 +63,7 @@ static uint32_t finish_state(struct build *b)
     return d->state_count - 1;
 }
 
-// Children have smaller numbers than their users, so one pass in order counts everything.
+// Children have smaller numbers than their parents, so one pass in order counts everything.
 static void count_paths(struct diagram *d)
 {
     d->paths = memory_grow(NULL, d->state_count, sizeof *d->paths);

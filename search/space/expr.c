@@ -1,5 +1,5 @@
 // Parsing and evaluation of expressions (expr.h). A recursive-descent parser writes the tree as an array in post-order;
-// evaluation recurses over that array. expr_c.c writes expressions as C.
+// evaluation recurses over that array. expr_c.c writes expressions as source code in C or Python.
 #include "search/space/expr.h"
 
 #include <assert.h>
@@ -67,8 +67,8 @@ static const struct {
     {"=", "for equality write '=='"},
 };
 
-// The advice for the word or the sign at this position of the text, or "" if there is none. The parser may already have
-// read half of the sign.
+// The advice for the word or the operator at this position of the text, or "" if there is none. The parser may already
+// have read half of the operator.
 static const char *foreign_at(const char *text, size_t where)
 {
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {

@@ -14,7 +14,7 @@
 
 struct writer {
     const struct expr *expr;
-    const char *prefix; // of C's functions; NULL: Python
+    const char *prefix; // of the functions' names in C; NULL: Python
     const char *(*name)(void *user, int slot);
     bool (*constant)(void *user, int slot, int64_t *value);
     void *user;

@@ -61,7 +61,7 @@ struct expr_node {
 struct expr {
     char *text;
     struct symbols *symbols;
-    struct expr_node *nodes; // operands before their users; the last node is the root
+    struct expr_node *nodes; // operands before the nodes that use them; the last node is the root
     int count;
     int *slots;
     size_t slot_count;
@@ -82,7 +82,7 @@ int expr_compare_ints(const void *, const void *); // for qsort
 // Applies a strict operation (neither a leaf nor a lazy one) to values; b is ignored if the operation has one operand.
 enum expr_failure expr_apply(enum expr_op op, int64_t a, int64_t b, int64_t *result);
 const char *expr_failure_text(enum expr_failure);
-// An expression for a message: a long one is cut to the part around the column. malloc'ed.
+// An expression for a message: a long one is shortened to the part around the column. malloc'ed.
 char *expr_excerpt(const char *text, size_t column);
 
 // The values of the names in an evaluation. They come from `values`, indexed by slot. If `values` is NULL, they come
@@ -96,6 +96,6 @@ struct expr_scope {
 // a value, and no part that can be evaluated fails.
 enum expr_failure expr_evaluate(const struct expr *, int node, const struct expr_scope *, int64_t *result, int *column);
 
-// How an operation with one or two operands is written in an expression: as a function's name or an operator's sign.
+// How an operation with one or two operands is written in an expression: as a function's name or an operator's symbol.
 const char *expr_function_name(enum expr_op op); // NULL if it is not a function
 const char *expr_operator_sign(enum expr_op op); // NULL if it is not an operator

@@ -247,7 +247,7 @@ char *space_text(const struct space *s, const uint16_t *config)
     return text.text ? text.text : text_copy("");
 }
 
-// The number of the value that is written like this, or -1. Integers are compared as numbers first, because printing
+// The index of the value that is written as `text`, or -1. Integers are compared as numbers first, because printing
 // them takes longer.
 static int find_value(const struct space *s, const struct parameter *p, const char *text, size_t length)
 {

@@ -47,7 +47,7 @@ void space_free(struct space *);
 // value, or a duplicate value or name.
 int space_add_parameter(struct space *, const char *name, enum parameter_kind kind, const int64_t *values, size_t count,
                         struct error *);
-// Sets a name that has the same value for all configurations (device limit, problem size). space_values fills its slot.
+// Gives a name the same value for all configurations (device limit, problem size). space_values fills its slot.
 int space_set_constant(struct space *, const char *name, int64_t value, struct error *);
 // Adds a derived name: an expression over parameters, constants and earlier derived names. It must have a value for
 // every valid configuration.

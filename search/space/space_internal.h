@@ -108,7 +108,7 @@ struct graph_node {
 };
 
 struct graph {
-    struct graph_node *nodes; // operands before their users
+    struct graph_node *nodes; // operands before the nodes that use them
     int count;
     size_t room;
     int *operands;

@@ -5,8 +5,8 @@
 // of the subexpressions that are known and still used, or the number of combinations of their parameters, whichever is
 // smaller. Parameters are chosen greedily by that width, from several starts and from the end. Then, if the diagram's
 // estimated size makes it worthwhile, the best of all orders is computed (for at most 16 parameters). Otherwise, single
-// parameters are moved as long as that helps. A connected group of parameters is finished before the next one begins,
-// so that independent groups are never multiplied out.
+// parameters are moved until that no longer helps. A connected group of parameters is finished before the next one
+// begins, so that independent groups are never multiplied out.
 //
 // Narrowed ranges, partial sums and the best of all orders are all needed. If one of the three is missing, the space
 // hotspot (22 million configurations) has six times as many edges and takes eight times as long to build.
@@ -286,7 +286,7 @@ static void best_of_all(struct estimate *e, uint64_t group, int *order, int coun
         order[--at] = parameters[last[set]]; // NOLINT(clang-analyzer-core.uninitialized.Assign): last is < count
 }
 
-// Moves single parameters to other positions as long as that helps and at most `looks` nodes have been visited.
+// Moves single parameters to other positions until that no longer helps or more than `looks` nodes have been visited.
 static void improve(struct estimate *e, int *order, int count, double cost, double looks)
 {
     e->looks = 0;

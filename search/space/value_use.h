@@ -17,8 +17,8 @@ void value_use_release(struct value_use *);
 // Adds a candidate with a result.
 void value_use_add(struct value_use *, const uint16_t *config, double objective);
 // The winner's values that are the largest or smallest of their parameters: "the largest TILE (64), the smallest VECTOR
-// (2)". Considers only integer parameters with at least three values; 1 and less are not reported as the smallest.
-// Returns NULL if there are none, otherwise a malloc'ed string.
+// (2)". Considers only integer parameters with at least three values; values of 1 or less are not reported as the
+// smallest. Returns NULL if there are none, otherwise a malloc'ed string.
 char *value_use_edges(const struct space *, const uint16_t *winner);
 // "STAGES=4, BLOCK_K=32": values that at least eight candidates have, none of them within 5% of the best. Returns NULL
 // if there are none, otherwise a malloc'ed string.

@@ -30,7 +30,7 @@ struct default_search {
     struct surrogate model;
     size_t prior_turn;
     size_t prior_asked; // configurations proposed because priors expect them to be best
-    // The history's rows, encoded, as far as they have been needed.
+    // The encoded rows of the history, as many as have been needed so far.
     float *points;
     size_t point_count, point_room;
 };
@@ -80,7 +80,7 @@ static bool ask_priors(struct strategy_state *s, uint16_t *config)
     return false;
 }
 
-// Draws a new random configuration. If the parameters' names reveal the block's sides, ordinary blocks are preferred.
+// Draws a new random configuration. If parameter names reveal the block's dimensions, ordinary blocks are preferred.
 static bool draw(struct strategy_state *s, uint16_t *config, double *doubt)
 {
     struct default_search *d = s->own;

@@ -23,7 +23,7 @@ STRATEGIES(DECLARE)
 #define ENTRY(name) &strategy_##name,
 const struct strategy_class *const strategy_classes[] = {STRATEGIES(ENTRY) NULL};
 
-// Names of strategies that were removed because similar ones find more in less time.
+// Names of strategies that were removed because similar ones find better results in less time.
 static const struct {
     const char *name, *instead;
 } removed[] = {{"multi_start", "local"},

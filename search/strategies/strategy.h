@@ -1,9 +1,9 @@
 // The ask/tell interface that all search strategies implement.
 //
 // The driver asks for proposals, several of which may be outstanding, compiles and measures them, and tells the results
-// in the order of their arrival. A strategy is deterministic in (space, seed, sequence of asks and tells). A strategy
-// is one file with one descriptor, and one line in strategies.c; `sweetspot list strategies` then shows it. Strategies
-// use no CUDA, no files and no clock.
+// in the order of their arrival. A strategy's proposals depend only on the space, the seed, and the sequence of asks
+// and tells. A strategy is one file with one descriptor, and one line in strategies.c; `sweetspot list strategies` then
+// shows it. Strategies use no CUDA, no files and no clock.
 #pragma once
 
 #include <stdbool.h>
@@ -47,7 +47,7 @@ struct strategy_class {
     // proposals are outstanding, for good if none are.
     bool (*ask)(struct strategy_state *, uint16_t *config);
     // Receives the result in this row of the history. It may be for a configuration that was never proposed (from an
-    // earlier run or another job), and it may correct an earlier one. NULL: the history is enough.
+    // earlier run or another job), and it may correct an earlier result. NULL: the history is enough.
     void (*tell)(struct strategy_state *, size_t row);
     void (*release)(struct strategy_state *); // NULL: the strategy owns only `memory`
     // NULL: the strategy cannot rank. Rates each of `count` configurations that wait to be measured; higher is better.

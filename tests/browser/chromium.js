@@ -1,5 +1,5 @@
-// Chromium without a window, driven over a pipe by the DevTools protocol: messages are JSON, ended by a zero byte, on
-// the file descriptors 3 and 4 of the browser.
+// Headless Chromium, driven over a pipe by the DevTools protocol. Messages are JSON, each followed by a zero byte, on
+// the browser's file descriptors 3 and 4.
 'use strict';
 
 const {spawn, spawnSync} = require('node:child_process');
@@ -77,8 +77,8 @@ class Chromium {
         });
     }
 
-    // The marks that `work` sets in a page (performance.mark). Each has the processor time in milliseconds that the
-    // page's main thread had used by then. On an idle machine, that is the time a user waits.
+    // The marks that `work` sets in a page (performance.mark). For each mark: the processor time in milliseconds that
+    // the page's main thread had used by then. On an idle machine, that is the time a user waits.
     async marks(work) {
         const marks = {};
         const ended = new Promise(resolve => {

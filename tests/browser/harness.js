@@ -55,7 +55,7 @@ function all(name, variant, options, work) {
     test(name, () => withPage(pageOf(variant), options, work));
 }
 
-// Expressions in the page: the figure of a chart, and how many of its pixels have a mark.
+// Expressions to evaluate in the page: the figure of a chart, and the number of pixels that are not empty.
 const chart = id => `document.querySelector('[data-chart="${id}"] .chart').figure`;
 const MARKS = `canvas => {
     const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -86,7 +86,7 @@ async function everyChart(tab) {
     return ids;
 }
 
-// Fails if the view's text contains values that were not meant to be text. Returns the text.
+// Fails if the view's text shows values that it should not, such as NaN or undefined. Returns the text.
 async function soundText(tab) {
     const text = await tab.value(`document.querySelectorAll('details').forEach(each => { each.open = true; }),
         new Promise(resolve => setTimeout(() => resolve(document.getElementById('main').innerText), 50))`);

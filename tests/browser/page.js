@@ -1,4 +1,4 @@
-// A report's page made from its template as `sweetspot report` makes it: each placeholder is alone on its line.
+// Makes a report's page from its template, as `sweetspot report` does. Each placeholder is alone on its line.
 'use strict';
 
 const fs = require('node:fs'),

@@ -2,8 +2,8 @@
 # Runs the browser tests and ends with one line: N passed, N failed, N skipped. If something that the tests need is
 # missing, all tests are skipped, with a message.
 #
-# Usage: SCRIPT=out/page/report.js BIN=out/bin tests/browser/run.sh. Chromium is installed if root runs this and apt-get
-# exists. DEADLINE: seconds for everything.
+# Usage: SCRIPT=out/page/report.js BIN=out/bin tests/browser/run.sh. Installs Chromium if root runs this and apt-get
+# exists. DEADLINE: time limit of all tests together in seconds.
 set -u
 folder=tests/browser
 log=out/browser.log

@@ -1,5 +1,5 @@
-// Reports in the shape of docs/json.md, made up from a seed. A landscape over a few parameters is searched at random,
-// and everything that the page shows is computed from the trials of this search.
+// Reports in the format of docs/json.md, generated from a seed. A landscape over a few parameters is searched at
+// random, and everything that the page shows is computed from the trials of this search.
 'use strict';
 
 // mulberry32

@@ -1,4 +1,4 @@
-// The pictures in docs/images: reports of searches on recordings, as PNG files of at most 150 KB each.
+// Makes the pictures in docs/images: reports of searches on recordings, as PNG files of at most 150 KB each.
 'use strict';
 
 const fs = require('node:fs'),
@@ -14,7 +14,7 @@ const PICTURES = [
     {name: 'report_job', page: 'job', width: 1000, height: 980},
     {name: 'report_final', page: 'job', width: 1000, height: 900, only: '#final figure'},
 ];
-const RECORDED = '_h200.json.gz'; // recordings whose jobs lie in configs/
+const RECORDED = '_h200.json.gz'; // recordings whose jobs are in configs/
 
 // The program's report about searches on these recordings.
 function replayed(folder, jobs) {

@@ -1,4 +1,4 @@
-// The charts of a job on the page of `sweetspot report`, and its table of trials: reports of sample.js.
+// Tests a job's charts and its table of trials on the page of `sweetspot report`, with reports from sample.js.
 'use strict';
 
 const test = require('node:test'),
@@ -87,7 +87,7 @@ all('any two parameters can be seen together', 'one', {}, async tab => {
     assert.equal(strongest, 1);
 });
 
-// The cells of one column on the page of the table of trials that is shown.
+// The cells of one column of the table of trials, on the page of the table that is shown.
 const column = k => `[...document.querySelectorAll('.trials tbody tr')].map(row => row.cells[${k}].innerText)`;
 
 all('100,000 trials are in a table that sorts, searches and pages, each within 2 s', 'large', {}, async tab => {

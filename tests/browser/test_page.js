@@ -1,4 +1,5 @@
-// The page of `sweetspot report` as a whole: reports of sample.js, and one of a replayed job; and its set-up.
+// Tests the whole page of `sweetspot report`, with reports from sample.js and from a replayed job. Also tests its
+// set-up.
 'use strict';
 
 const test = require('node:test'),

@@ -1,6 +1,6 @@
 // CUDA's execution model on the CPU, as far as the templates' tests need it. Blocks run one after another, and a
 // block's threads are coroutines that take turns at barriers. There are shared memory and asynchronous copies, which
-// arrive only when they are waited for. Clusters are not emulated. Of tensor cores and warps in lockstep, only the
+// arrive only when a thread waits for them. Clusters are not emulated. Of tensor cores and warps in lockstep, only the
 // parts in mma.h are emulated. A kernel's results can thus be checked without a GPU, but not its speed or races between
 // barriers.
 #pragma once

@@ -1,6 +1,6 @@
-// templates/gemm_mma/instructions.cuh, emulated. These are the instructions that the lanes of a warp execute together
-// (PTX ISA, ldmatrix and mma.sync for bf16, f16, tf32 and s8). The eight rows of a matrix, and the 32 lanes of a load,
-// must lie in different banks.
+// Emulates templates/gemm_mma/instructions.cuh: the instructions that the lanes of a warp execute together (PTX ISA,
+// ldmatrix and mma.sync for bf16, f16, tf32 and s8). The eight rows of a matrix, and the 32 lanes of a load, must lie
+// in different banks.
 #pragma once
 
 #include "gemm_mma/parameters.cuh"

@@ -16,8 +16,8 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 // NOLINTBEGIN(misc-unused-parameters)
 
-// Bytes that a job may allocate in total, bytes that one call may allocate, and the number of kernels that are told
-// apart by name.
+// The number of bytes that a job may allocate, the number that one call may allocate, and the number of kernels that
+// are distinguished by name.
 #ifdef FAKE_CUDA_EMULATES // a program that runs whole jobs and has its own clocks
 enum { FAKE_MEMORY = 1 << 30, FAKE_ALLOCATION = 512 << 20, FAKE_KERNELS = 400 };
 #else
@@ -196,8 +196,8 @@ static void *fake_variable(const char *name)
     return fake_variables[i].words;
 }
 
-// The error with which loading a module fails after `fake_loads` other modules were loaded. If the error is 0, the
-// result depends on the image.
+// After `fake_loads` loads of modules, one load fails with the error `fake_load_fails`. If this is 0, results depend
+// only on the image.
 static int fake_load_fails, fake_loads;
 int cuda_module_load(const void *image, struct cuda_module **out, struct error *err)
 {
@@ -221,8 +221,8 @@ void cuda_module_unload(struct cuda_module *module)
     fake_module_count -= module != NULL;
 }
 
-// Kernels are told apart by name, as far as FAKE_KERNELS allows; all further kernels count as one. Kernels whose name
-// begins with an underscore are missing.
+// Up to FAKE_KERNELS kernels are distinguished by name; all further kernels count as one. Kernels whose name begins
+// with an underscore are missing.
 static char fake_kernels[FAKE_KERNELS][64];
 int cuda_module_kernel(struct cuda_module *module, const char *symbol, struct cuda_kernel **out, struct error *err)
 {

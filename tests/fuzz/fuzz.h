@@ -1,7 +1,7 @@
 // Shared by the harnesses: the input as a file, a folder to work in, and a check that works in every build.
 //
 // A harness is one function that libFuzzer calls with bytes, again and again in one process. It must free what it
-// makes, and must not depend on earlier calls. Its promise is stated at the top of its file.
+// allocates, and must not depend on earlier calls. Its promise is stated at the top of its file.
 #pragma once
 
 #include <stdint.h>
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                   \
     } while (0)
 
-// A file in memory with these bytes. The path is the same at every call, and lives as long as the process.
+// A file in memory with these bytes. The path is the same at every call, and remains valid until the process ends.
 static inline const char *fuzz_file(const uint8_t *data, size_t size)
 {
     static char path[64];
@@ -43,7 +43,7 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
     return strndup((const char *)data, size);
 }
 
-// A folder below $TMPDIR, made at the first call. The caller of the harness removes $TMPDIR.
+// A folder below $TMPDIR, created by the first call. The caller of the harness removes $TMPDIR.
 static inline const char *fuzz_folder(void)
 {
     static char folder[512];

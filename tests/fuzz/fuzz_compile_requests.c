@@ -1,6 +1,6 @@
-// The requests that sweetspot-compile reads, one per line. The compiler is a fake. Its log is the source text, and it
-// fails if this text contains the word "error". Paths that begin with "SOURCE" stand for a source file, and paths that
-// begin with "CACHE" stand for a folder.
+// The requests that sweetspot-compile reads, one per line. The compiler is a fake. Its log is the source code.
+// Compiling fails if this contains the word "error", and times out if it contains "timeout". Paths that begin with
+// "SOURCE" stand for a source file, and paths that begin with "CACHE" stand for a folder.
 //
 // Promise: every request is answered with a JSON object that has a status, and no memory is leaked. An answer from the
 // cache has the result of the compilation.

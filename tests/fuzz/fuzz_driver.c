@@ -1,10 +1,10 @@
-// Answers of compilers and GPU workers to the driver: the workers' answers come from the input in a whole run of
-// `tune`, with a store, a search, counters and a final. The first line names the job ("plain" or "each"). Each further
-// line is a request's "op" and the answer to this request. Requests of one kind get the lines of that kind in order.
-// When these run out, the last one is repeated; requests of a kind without lines get a valid answer. "op die" ends the
-// worker instead.
+// Answers of compilers and GPU workers to the driver. In a whole run of `tune`, with a store, a search, counters and a
+// final, all answers come from the input. The first line names the job ("plain" or "each"). Each further line is a
+// request's "op" and the answer to this request. Requests of one kind get the lines of that kind in order. When these
+// run out, the last one is repeated; requests of a kind without lines get a valid answer. "op die" ends the worker
+// instead.
 //
-// Promise: whatever workers answer, the run ends with one of its exit statuses, and its store can be read.
+// Promise: whatever workers answer, the run ends with one of the documented exit statuses, and its store can be read.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -41,7 +41,7 @@ static struct {
 } lines[LINES];
 static size_t line_count;
 static char template_path[600], template_hash[HASH_TEXT_SIZE];
-static char *empty_store; // the bytes of its file, because creating a store takes as long as the run
+static char *empty_store; // the bytes of its file, because creating a store takes as much time as the run
 static size_t empty_store_size;
 
 // Replacements for the system calls of worker.c and child_process.c. Descriptors refer to /dev/null, which poll(2)

@@ -1,4 +1,4 @@
-// Sources of `init`: the draft of each of their kernels, without a compiler.
+// Sources for `init`. A job is drafted for each of their kernels, without a compiler.
 //
 // Promise: every draft parses as a job file, and its only mistakes are its blanks. With answers (lines such as "//@
 // size n 4096") and assumptions it parses too, unless an answer is refused.

@@ -1,4 +1,4 @@
-// Job files: the reader, the space for a device, and the requests that the driver would make of the job.
+// Job files: the reader, the space for a device, and the requests that the driver would send for the job.
 //
 // Promise: every input is either read or refused with a message. For a job that is read, configurations and requests
 // can be computed or are refused. The space finds every configuration by its number. Included files are not opened.

@@ -1,5 +1,5 @@
 // A mutator for inputs whose lines hold JSON: it changes a value, a member or a list of one line's object, so that the
-// result is still JSON and gets past the parser. In one call of three, libFuzzer mutates the bytes instead.
+// result is still JSON and gets past the parser. In one of three calls, libFuzzer mutates the bytes instead.
 #pragma once
 
 #include <float.h>

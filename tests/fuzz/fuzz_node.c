@@ -1,6 +1,6 @@
 // Data that a node's agent sends to the driver. Each line of the input is one piece: "greeting OBJECT", a greeting with
 // these members; "raw TEXT", unchanged bytes; or "TYPE CHANNEL TEXT", a frame. As soon as the link is up, two workers
-// are started there, and their answers are read.
+// are started on the node, and their answers are read.
 //
 // Promise: a link that is down has a reason. Files are kept only below the folder for them, and only under the hash of
 // their content. An answer names only files in this folder.

@@ -2,15 +2,15 @@
 # Runs fuzz harnesses, as many at once as there are cores, and ends with one line: N passed, N failed, N skipped.
 #
 # Usage: tests/fuzz/run.sh HARNESS...
-# SECONDS_EACH: seconds for which each harness searches (60). UNTIL: instead, a Unix time by which all must have ended.
-# JOBS: harnesses at once. A harness first runs all of its inputs in tests/fuzz/corpus/<subject>, and keeps new ones in
-# out/fuzz/<subject>/corpus for the next run. Inputs that make it fail are named, and kept in out/fuzz/<subject> next to
-# the log.
+# SECONDS_EACH: seconds for which each harness runs (default: 60). UNTIL: instead, a Unix time by which all must have
+# ended. JOBS: number of harnesses at once. A harness first runs all of its inputs in tests/fuzz/corpus/<subject>, and
+# keeps new ones in out/fuzz/<subject>/corpus for the next run. Inputs that make it fail are named, and kept in
+# out/fuzz/<subject> next to the log.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)} seconds=${SECONDS_EACH:-60} out=out/fuzz
-if [ -n "${UNTIL:-}" ]; then # a second or two goes to starting, reading the corpus and looking for leaks
+if [ -n "${UNTIL:-}" ]; then # starting, reading the corpus and looking for leaks take a second or two
     seconds=$(((UNTIL - $(date +%s)) / (($# + jobs - 1) / jobs) - 2))
     [ "$seconds" -ge 2 ] || seconds=2
 fi

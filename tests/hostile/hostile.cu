@@ -15,7 +15,7 @@
  *                                                                                       or LAUNCH_FAILED
  *  ASSERT_ADDRESS    a misaligned 16-byte store                       crashed           CUDA_ERROR_MISALIGNED_ADDRESS
  *  READ_FAR          reads 2^40 bytes away                            crashed           CUDA_ERROR_ILLEGAL_ADDRESS
- *  READ_PAST         adds the element after x's end (a guard: NaN)    wrong             last element is nan
+ *  READ_PAST         adds the element after x's end (a guard)         wrong             last element, or two differ
  *  WRITE_FAR         writes 2^40 bytes away                           crashed           CUDA_ERROR_ILLEGAL_ADDRESS
  *  WRITE_PAST        writes one element past the end of y             out_of_bounds     4 bytes outside y, past its end
  *  WRITE_BEFORE      writes one element before y                      out_of_bounds     4 bytes outside y, before it

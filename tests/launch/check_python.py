@@ -279,7 +279,7 @@ class Tensor:
 
 
 def fake_torch():
-    """Installs a fake torch, where device d has the current stream 20 + d. Returns tensors made and registrations."""
+    """Installs a fake torch, where device d has the current stream 20 + d. Returns new tensors and registrations."""
     torch, made, registered = types.ModuleType("torch"), [], {}
 
     class Library:
@@ -345,7 +345,7 @@ def check_torch():
     best.run(*other)
     assert launched()[0].startswith("context 2000 stream 15 ")
     seven, eight = [Interface(at(4), (N, N), stream=stream) for stream in (7, 8)]
-    best.run(seven, b, c)  # torch's stream, although others are named
+    best.run(seven, b, c)  # torch's stream, although the array names another one
     best.run(a, seven, eight)
     assert [line.split()[3] for line in launched()] == ["14", "14"]
     expect(ValueError, "A: 0, B: 1, C: 0", best.run, a, other[1], c)

@@ -121,7 +121,7 @@ CUresult CUDAAPI cuPointerGetAttribute(void *value, CUpointer_attribute which, C
     const int device = (int)(address >> 40) - 1;
     if (which != CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL || device < 0 || device > 1) return CUDA_ERROR_INVALID_VALUE;
     *(int *)value = device;
-    sched_yield(); // so that another thread would overwrite a value that is not this thread's own
+    sched_yield(); // another thread then overwrites the value if both threads share it
     return CUDA_SUCCESS;
 }
 CUresult CUDAAPI cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *a, void **b, unsigned c,

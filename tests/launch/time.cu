@@ -154,7 +154,7 @@ static double time_problem(struct problem &p, double stated)
     for (int i = 0; i <= SAMPLES; i++) {
         float ms;
         MUST(cudaEventElapsedTime(&ms, begin[i], end[i]));
-        if (i) times.push_back(1e-3 * ms / (double)copies); // the first may include late loading
+        if (i) times.push_back(1e-3 * ms / (double)copies); // the first may include lazy loading
     }
     if (graph) MUST(cudaGraphExecDestroy(graph));
     MUST(cudaFree(pristine));

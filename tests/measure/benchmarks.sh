@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Measures the rows of benchmarks.tsv: tunes each job from an empty store and an empty compile cache. Writes the output
 # of `sweetspot compare`, with machine, commit and commands, to OUT/<job>.json (<job>_seed2.json for a second seed).
-# `tests/measure/tables.sh add` takes these files into docs/benchmarks. A row that fails does not end the run. Later
-# seeds are measured last, so that a deadline costs repetitions first. Results that OUT already has are not measured
-# again, so the same command resumes after a deadline. All rows take some 12 minutes on an H200.
+# `tests/measure/tables.sh add` adds these files to docs/benchmarks. A row that fails does not end the run. Later seeds
+# are measured last, so that a deadline affects repetitions first. Results that OUT already has are not measured again,
+# so the same command resumes after a deadline. All rows take some 12 minutes on an H200.
 #
 # Usage: tests/measure/benchmarks.sh [JOB...]        names of job files, without their folder (default: all)
 # OUT: folder of the results (out/benchmarks/results). COMMIT: needed if the program does not know its own. DEADLINE:
-# seconds for everything (540); a row begins only if its search and 15 seconds fit. DEVICE: see `tune --device`.
+# seconds for all rows together (540); a row begins only if its search and 15 seconds fit. DEVICE: see `tune --device`.
 # SECONDS_EACH: seconds of each search, instead of the table's.
-# The exit status is 1 when a row failed or was not run.
+# The exit status is 1 if a row failed or was not run.
 set -u
 cd "$(dirname "$0")/../.." || exit
 sweetspot=${BIN:-out/bin}/sweetspot

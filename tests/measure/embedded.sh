@@ -4,7 +4,7 @@
 # processes. The median must lie within the stated interval, widened by 0.5%.
 #
 # Usage: tests/measure/embedded.sh [JOB...]        default: ten jobs
-# TIME: for each search (30s). Needs a GPU and nvcc. Ends with the number of headers whose time is right. The exit
+# TIME: for each search (30s). Needs a GPU and nvcc. Ends with the number of headers whose time is correct. The exit
 # status is 1 if a header's time is wrong.
 set -eu
 cd "$(dirname "$0")/../.."

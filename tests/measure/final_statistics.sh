@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Counts the verdicts of finals on a GPU. There are finals of five identical kernels under five names, finals of four
 # such kernels and a kernel that takes 2% longer, and finals while a second process loads the GPU. The kernels are
-# chains of dependent multiply-adds by one and zero, so 2% more of them change only the time.
-# tests/test_final_statistics.c does the same in simulation.
+# chains of dependent multiply-adds by one and zero, so a chain that is 2% longer differs only in time.
+# tests/test_final_statistics.c does the same with simulated finals.
 #
 # Usage: tests/measure/final_statistics.sh [identical] [planted] [loaded] [gates]
 # Default: identical, planted and loaded. `gates`: gates for one kernel under two names, and for a kernel that takes 3%

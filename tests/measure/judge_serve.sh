@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures how long `sweetspot judge --serve` takes for a kernel of about 1 ms, and how many verdicts it gives per
-# minute. At each of three depths, the server gets new source texts one after the other. One text in four is wrong.
-# Needs a GPU.
+# minute. At each of three depths of checking, the server gets new sources one after the other. One source in four is
+# wrong. Needs a GPU.
 #
 # Usage: tests/measure/judge_serve.sh [REQUESTS] [FOLDER]
 # REQUESTS: number of requests at each depth (20). FOLDER: for jobs and cache (a fresh one).

@@ -1,5 +1,5 @@
 // Measures how much data stays in the L2 after a flush. A kernel reads some memory three times, the L2 is flushed in
-// one of several ways, and a kernel of the same form, `timed`, reads the memory again. tests/measure/l2_flush.sh runs
+// one of several ways, and a kernel with the same code, `timed`, reads the memory again. tests/measure/l2_flush.sh runs
 // the program under ncu, which counts the bytes that `timed` reads from DRAM. Without ncu, the program only prints
 // times.
 #include <cstdio>

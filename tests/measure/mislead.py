@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes another device's recording from a Kernel Tuner cache, similar or misleading, for `sweetspot simulate --prior`.
+"""Makes a recording of a similar or misleading device from a Kernel Tuner cache, for `sweetspot simulate --prior`.
 
     mislead.py FROM.json.gz TO.json.gz shuffle|reverse|SPREAD SEED
 

@@ -64,7 +64,7 @@ class Product:
 
 
 def host_time(function):
-    """The time of a call in us, as the median of 200 times 50 calls, while the GPU's queue has room."""
+    """The time of a call in us: the median over 200 batches of 50 calls, while the GPU's queue has room."""
     times = []
     for _ in range(200):
         torch.cuda.synchronize()
@@ -94,7 +94,7 @@ def gpu_time(function):
 
 
 class Interface:
-    """An array of no library, with the array interface."""
+    """An array that belongs to no library and has the array interface."""
 
     def __init__(self, address, shape, letters):
         self.__cuda_array_interface__ = {"data": (address, False), "shape": shape, "typestr": letters, "version": 3,
@@ -148,7 +148,7 @@ def measure(best, p):
 
 
 class Pack:
-    """A tensor that shows only DLPack."""
+    """A tensor that supports only DLPack."""
 
     def __init__(self, tensor):
         self.__dlpack__, self.__dlpack_device__ = tensor.__dlpack__, tensor.__dlpack_device__

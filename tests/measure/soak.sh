@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A soak test: a search of many minutes over a mix of sane and hostile candidates. Nothing may leak or slow down in it.
-# A round has a candidate for each mode of tests/hostile/hostile.cu. Kernels that end or hang the GPU's context come
-# only in one round out of 64, so that workers live long enough to be observed.
+# A soak test: a search of many minutes over a mix of good and hostile candidates, in which nothing may leak or slow
+# down. A round has a candidate for each mode of tests/hostile/hostile.cu. Kernels that end or hang the GPU's context
+# come only in one round out of 64, so that workers live long enough to be observed.
 #
 # Checks: resident memory grows by at most 1 KB per trial in the driver. In workers it does not grow measurably (the
 # resolution is 64 bytes per trial). Open descriptors and GPU memory stay constant. In rounds without such kernels, the

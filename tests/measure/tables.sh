@@ -2,7 +2,7 @@
 # Writes the tables of BENCHMARKS.md and README.md from the figures in docs/benchmarks, between the markers
 # `<!-- table NAME -->` and `<!-- end of table -->`. tables.jq defines their contents.
 #
-# The winners of the same files go to configs/tuned, where searches begin with them.
+# Also writes the winners in these files to configs/tuned. Searches measure them first.
 #
 # Usage: tests/measure/tables.sh                  rewrites the tables and the winners (`make benchmarks`)
 #        tests/measure/tables.sh check            fails and shows the difference if a table does not match the files

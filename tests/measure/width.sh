@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures how many GPUs the driver can serve: searches with 1, 8, 64 and 256 GPUs that only let time pass
+# Measures how many GPUs the driver can serve: searches with 1, 8, 64 and 256 simulated GPUs, which only wait
 # (tests/timed_answers.h: a synthetic landscape, 0.3 s per candidate, no compile time). BY=agents: nodes of up to 8
 # GPUs, where each node is one process that uses sweetspot-node's protocol (tests/timed_node.c). BY=processes: one
 # process per GPU (tests/timed_worker.c). For each number of GPUs, prints figures without the first five seconds:

@@ -66,7 +66,7 @@ void attack_kill(struct scene *s)
     scene_complete(s);
 }
 
-// The kills are so far apart that a candidate that lost its worker has been measured before the next kill.
+// The kills are far enough apart for a candidate that lost its worker to be measured before the next kill.
 void attack_workers(struct scene *s)
 {
     enum { KILLS = 5 };
@@ -87,7 +87,7 @@ void attack_workers(struct scene *s)
 
 void attack_stop(struct scene *s)
 {
-    bool for_good = random_below(&s->random, 12) == 0; // stops a worker for good, which must be replaced
+    bool for_good = random_below(&s->random, 12) == 0; // stops a worker for good; it must be replaced
     pid_t driver = scene_start(s, -1), left = 0;
     int blows = 0;
     for (int i = 0; i < (for_good ? 1 : STOPS_IN_A_RUN) && !scene_sleep(driver, moment(s)); i++) {
@@ -139,7 +139,7 @@ void attack_terminal(struct scene *s)
     int status = scene_wait(s, driver);
     bool ended = WIFEXITED(status) && (!WEXITSTATUS(status) || WEXITSTATUS(status) == EXIT_SIGNAL + SIGHUP);
     autofree char *events = file_read(s->folder, "events");
-    // If the signal came before the driver handles it, nothing may have begun.
+    // If the signal came before the driver could handle it, nothing may have begun.
     ended |= WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP && (!events || !*events);
     if (!ended) scene_fail(s, "its terminal closed, it ended with status %d", status);
     if (scene_check(s) && scene_complete(s)) s->passed += ran;

@@ -1,4 +1,4 @@
-// A layer for the driver that makes operations on files of the run fail, or kills the driver there.
+// A layer for the driver that makes operations on files of the run fail, or kills the driver in the middle of one.
 //
 // $IO_FAULT is "OP:KIND:N:COUNT". OP: write, sync, open, truncate, rename, unlink (link counts as rename), or any.
 // KIND: ENOSPC, EIO, EINTR, short (half is written), kill (kills the process after half is written). The fault affects

@@ -51,7 +51,7 @@ struct scene {
     uint64_t seed;
     enum scene_job job;
     struct random random;
-    char *folder;              // has events, messages, and the workers' log
+    char *folder;              // contains events, messages, and the workers' log
     char *run;                 // a folder in it, with the job and the store
     const char *pool;          // --pool; NULL: the driver's own workers
     size_t file_limit;         // bytes; 0: none
@@ -59,8 +59,8 @@ struct scene {
     long noted;                // bytes of the workers' log at the last check
     int passed;                // blows that the run survived
     int skipped;
-    int worst;                          // the largest cost of a blow; the attack's row has its meaning
-    int details[DETAIL_COUNT];          // other counts of the attack; its row has their meanings
+    int worst;                          // the largest cost of a blow; the attack's row states its meaning
+    int details[DETAIL_COUNT];          // other counts of the attack; its row states their meanings
     char failure[FAILURE_MAX];          // "" while every promise holds
     const char *given[ENVIRONMENT_MAX]; // additional environment for later runs: "NAME=value"
 };

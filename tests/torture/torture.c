@@ -2,8 +2,8 @@
 // determines its faults. Prints a line per attack, and at the end "N passed, N failed, N skipped", which counts blows.
 // After a failure, prints the scene's seed and its folder, and keeps the folder.
 //
-// Environment: TORTURE (an attack's name, or several), TORTURE_SEED, TORTURE_SHARE (percent of the blows, 100), JOBS.
-// With TORTURE_SEED and TORTURE but without TORTURE_SHARE, only the scene with that seed is run.
+// Environment: TORTURE (an attack's name, or several), TORTURE_SEED, TORTURE_SHARE (percent of the blows, default 100),
+// JOBS. With TORTURE_SEED and TORTURE but without TORTURE_SHARE, only the scene with that seed is run.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

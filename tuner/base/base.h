@@ -1,6 +1,6 @@
-// Includes the headers that nearly every file of tuner/ needs: the standard library's for numbers, strings and memory,
-// and this folder's for errors, memory and strings. search/ and tuner/policy, which do no I/O, include only what they
-// need.
+// Includes the headers that nearly every file of tuner/ needs: those of the standard library for numbers, strings and
+// memory, and those of this folder for errors, memory and strings. search/ and tuner/policy, which do no I/O, include
+// only what they need.
 #pragma once
 
 #include <inttypes.h>

@@ -25,7 +25,7 @@ enum fill_kind {
     // kernels/host_fill.h:
     FILL_SORTED, // low <= x <= high, ascending
     FILL_PERMUTATION,
-    FILL_OFFSETS,  // 0, ascending to a total: where the rows of a sparse matrix begin
+    FILL_OFFSETS,  // ascending from 0 to a total, like the row offsets of a sparse matrix
     FILL_ADDRESSES // addresses in other buffers (tuner/gpu/addresses.h)
 };
 

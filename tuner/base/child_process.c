@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-    FILES_MOST = 1 << 16, // no more, because some programs close every possible descriptor, one by one
+    FILES_MOST = 1 << 16, // not higher, because some programs close every possible descriptor, one by one
     FILES_SPARE = 64,     // not used for pipes, because the store and the log need them
     AT_A_TIME = 64 << 10, // bytes of output
     ROUNDS = 100,         // of killing orphans
@@ -122,7 +122,7 @@ static void make_room(void)
     if (setrlimit(RLIMIT_NOFILE, &files_now)) files_now = files_before;
 }
 
-// Whether enough descriptors are left if this is the last descriptor of the pipes.
+// Whether enough descriptors are left if this is the highest descriptor that the pipes use.
 static bool leaves_spare(int descriptor)
 {
     rlim_t all = files_now.rlim_cur, spare = all / 8 < FILES_SPARE ? all / 8 : FILES_SPARE;

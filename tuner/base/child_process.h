@@ -1,7 +1,7 @@
 // A child process with pipes for its stdin, stdout and stderr: a worker, or the command that starts an agent. It is
 // started by fork and exec and dies with its parent (PR_SET_PDEATHSIG). It leads its own process group, so Ctrl-C on a
-// terminal does not reach it, and killing the group also ends a tool that wraps it. Starting one raises this process's
-// limit on open files as far as the system allows.
+// terminal does not reach it, and killing the group also ends a tool that wraps the worker. Starting a child raises
+// this process's limit on open files as far as the system allows.
 #pragma once
 
 #include "tuner/base/base.h"
@@ -36,7 +36,7 @@ void child_close_all(struct child *);
 void child_describe(int status, char *out, size_t size);
 
 // Output of a child process outside its protocol (on stderr, or before a greeting), line by line, for the log and for
-// messages about why it ended. Long lines are cut, and control characters are replaced. Only the first
+// messages about why it ended. Long lines are truncated, and control characters are replaced. Only the first
 // CHILD_OUTPUT_MOST bytes are passed on, so that the log cannot fill a disk. Only a limited amount is read at a time,
 // so that other children get their turn.
 enum { CHILD_OUTPUT_LINE = 512, CHILD_OUTPUT_MOST = 256 << 10 };

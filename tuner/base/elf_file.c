@@ -157,8 +157,8 @@ char *shared_library_lacks(const struct shared_library *l, const char *path, con
                        nearest ? nearest : "", nearest ? "'?" : "");
 }
 
-// Only names of variables are read (Itanium C++ ABI): <length><name>, or several of these between N and E, with L for
-// internal linkage.
+// Only names of variables are read (Itanium C++ ABI): <length><name>, or several of these between N and E, with an L
+// before names with internal linkage.
 static bool is_unnamed(const char *part, size_t length)
 {
     return (length > 10 && !strncmp(part, "_INTERNAL_", 10)) || (length > 9 && !memcmp(part, "_GLOBAL__", 9)) ||

@@ -28,7 +28,7 @@ const char *elf_text(const struct elf_file *, const Elf64_Shdr *table, uint64_t 
 bool elf_symbol(const struct elf_file *, const Elf64_Shdr *table, size_t index, Elf64_Sym *, const char **name);
 
 // The name of a cubin's section if it has code, constants or attributes of kernels; NULL for other sections, such as
-// those with the lines and paths of its sources.
+// those with source lines and paths.
 const char *elf_code_name(const struct elf_file *, const Elf64_Shdr *);
 
 // The symbol of kernel number `index` in a cubin, where each kernel has a section ".text.NAME". NULL after the last

@@ -1,8 +1,8 @@
 // Files that are embedded in the program, as text.
 #pragma once
 
-// Puts a file into the program as the string sweetspot_<name>. The assembler includes it; the Makefile has to make the
-// object depend on it.
+// Puts a file into the program as the string sweetspot_<name>. The assembler includes the file, so the Makefile must
+// make the object depend on it.
 #define EMBED_FILE(name, path) EMBED_FILES(name, ".incbin \"" path "\"\n")
 
 // Puts several files into one such string, one after the other. `files` contains an .incbin for each file.

@@ -37,7 +37,7 @@ double entropy_unit(void)
 
 void entropy_order(size_t *order, size_t count)
 {
-    for (size_t i = 0; i < count; i++) { // Fisher and Yates, inside out
+    for (size_t i = 0; i < count; i++) { // the inside-out Fisher-Yates shuffle
         size_t j = (size_t)entropy_below(i + 1);
         order[i] = order[j];
         order[j] = i;

@@ -15,7 +15,7 @@ struct error {
 // `err` may be NULL: the message is dropped.
 int error_set(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Puts "prefix: " in front of the message; cuts the text that does not fit. Always returns -1.
+// Puts "prefix: " in front of the message; text that does not fit is lost. Always returns -1.
 int error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Prints the message and ends the program: memory is exhausted, or the program has a bug.

@@ -6,7 +6,7 @@ enum { ANY = 0, AMPERE = 80, ADA = 89, HOPPER = 90, ALL_LATER = 9999 };
 #define MMA(shape) "mma.sync " shape " on registers of random data, 8 accumulators per warp"
 #define WGMMA(shape) "wgmma " shape " on shared memory with random data, two warpgroups per multiprocessor"
 #define CHAINS(word) "16 chains of " word " a thread; the fastest of 10 launches"
-// arithmetic, lasts
+// `arithmetic`, `lasts`
 #define MEMORY false, false
 #define ARITHMETIC true, false
 #define TENSOR true, true
@@ -112,7 +112,7 @@ const struct execution_unit *pipe_on(const struct execution_unit *p, int compute
     return NULL;
 }
 
-// The row of an architecture. -1 if the architecture is unknown, so that any row may apply.
+// The row of an architecture. -1 if the architecture is unknown; any row may then apply.
 static int chip_of(int compute)
 {
     int row = -1;

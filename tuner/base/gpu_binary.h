@@ -3,7 +3,7 @@
 
 #include "tuner/base/text.h"
 
-// Whether a file contains one of these. A NUL byte must follow its `size` bytes.
+// Whether a file is a cubin, PTX or a fat binary. A NUL byte must follow its `size` bytes.
 bool gpu_binary_is(const char *image, size_t size);
 // The names of the kernels in a cubin or PTX; an empty list for other files. The caller releases it.
 struct text_list gpu_binary_kernels(const char *image, size_t size);

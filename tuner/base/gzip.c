@@ -9,7 +9,7 @@
 #include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 
-// A recording of a million trials unpacks to 0.3 GB, ten times its packed size.
+// A recording of a million trials unpacks to 0.3 GB, which is ten times its packed size.
 static const size_t most_bytes = (size_t)2 << 30, trusted_bytes = (size_t)64 << 20;
 enum { RATIO_MOST = 100 };
 

@@ -21,7 +21,7 @@ bool input_file_is_same(const char *a, const char *b);
 // memory limits the size. NULL with errno and a message. *size may be NULL.
 char *input_file_read(const char *path, size_t most, size_t *size, struct error *);
 
-// A hash of a command and of the files that it may read. These are every regular file that one of its words names (as
-// an absolute path, or relative to `folder`), and all files in the same folder with the same extension ("python3
+// A hash of a command and of the files that it may read. These are all regular files that the command's words name (as
+// an absolute path, or relative to `folder`), and all files with the same extension in the same folder ("python3
 // ref.py": all *.py in the script's folder, which it may import).
 void command_files_hash(const char *command, const char *folder, char hash[HASH_TEXT_SIZE]);

@@ -8,8 +8,8 @@
 #include "tuner/base/base.h"
 #include "tuner/base/stats.h"
 
-// Read a member of an object. They return `fallback` if `object` is not an object, if the member is missing or has
-// another type, or if a real does not fit in an integer.
+// These functions read a member of an object. They return `fallback` if `object` is not an object, if the member is
+// missing or has another type, or if a real does not fit in an integer.
 double json_get_number(const json_t *object, const char *key, double fallback);
 int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback);
 bool json_get_bool(const json_t *object, const char *key, bool fallback);
@@ -23,7 +23,7 @@ json_t *json_interval(const struct interval *);
 // Reads an interval from a member of an object. Elements that are missing or not numbers become NaN.
 struct interval json_get_interval(const json_t *object, const char *key);
 
-// Whether a C string is UTF-8, as JSON strings must be. Where text must be passed on unchanged, other text is refused.
+// Whether a C string is UTF-8, as JSON strings must be. Other text is refused if it must be passed on unchanged.
 bool json_takes(const char *text);
 // A string from bytes that may not be UTF-8 (a compiler's log quotes any source): invalid bytes become '?'. New
 // reference.
@@ -40,8 +40,8 @@ json_t *json_make_format(const char *format, ...) __attribute__((format(printf, 
 // Like json_pack, with the formats {, [, s, o, O, n, b, i, I and f; ? and * may follow s, o and O. A NULL value becomes
 // null.
 json_t *json_make(const char *format, ...);
-// Set a member and append an element; they take the reference. A NULL value sets no member of an object, but becomes
-// null in an array. -1 if nothing was set or appended.
+// These functions set a member and append an element. They take the reference. A NULL value sets no member of an
+// object, but becomes null in an array. -1 if nothing was set or appended.
 int json_put(json_t *object, const char *key, json_t *value);
 int json_add(json_t *array, json_t *value);
 // Like json_dumps, for any value.

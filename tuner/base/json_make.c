@@ -2,7 +2,7 @@
 // that is not UTF-8, for NaN, and when memory is exhausted. This NULL then drops a member, shortens an array or causes
 // a crash. The functions here always return a value. Input that has to reach a compiler or a kernel unchanged (job
 // files, arguments, variables) is refused earlier if it is not UTF-8. So only strings that are merely reported can be
-// invalid here, such as a message that was cut within a character.
+// invalid here, such as a message that was truncated within a character.
 #include "tuner/base/json.h"
 
 #undef json_object

@@ -5,7 +5,7 @@
 enum {
     JOB_MAX_PROBLEMS = 64, // tuned and verified
     JOB_SAMPLES = 12,      // problems sampled from a range
-    JOB_SAMPLES_HELD = 3,  // with a kernel for each problem, every third problem is held back
+    JOB_SAMPLES_HELD = 3,  // with objective each, one in this many is held back
     JOB_MAX_STAGES = 8,
     JOB_MAX_LAUNCHES = 1024,  // in all stages for one problem, including repetitions
     JOB_MAX_LOOPS = 4,        // of a stage
@@ -19,7 +19,7 @@ enum {
     FINAL_CANDIDATES_MAX = 100,
     FINAL_ROUNDS_MAX = 10000,
     FINAL_LEAST = 5,          // rounds per process, even if little time is left
-    FINAL_PROCESSES_MAX = 16, // GPU workers, one after another, in one final
+    FINAL_PROCESSES_MAX = 16, // processes of the GPU worker, one after another, in one final
     FINAL_ENERGY_SECONDS = 4, // to measure the energy of one entry on one problem
     ENDED_MOST = 4,           // how often a worker may be ended from outside before its request counts as the cause
 };

@@ -49,7 +49,7 @@ static bool read_some(int from, char *output, size_t *size)
     return n > 0;
 }
 
-// Whether a child is not among the children that this process had before.
+// Whether a child is new: it is not in the earlier list `before`.
 static bool is_new(pid_t pid, const void *before)
 {
     const struct children *all = before;

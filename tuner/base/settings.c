@@ -42,7 +42,7 @@ void setting_set(const struct setting *s, void *to, double value)
     }
 }
 
-// A setting as a field of a record (record.h). Choices cannot be written as fields.
+// A setting as a field of a record (record.h). Choices cannot be represented as fields.
 static struct record_field as_record(const struct setting *s)
 {
     static const enum record_kind kinds[] = {[SETTING_BOOL] = RECORD_BOOL,

@@ -1,6 +1,6 @@
 // How candidates are verified and measured: the settings of a job file that the driver hands to GPU workers. Each group
-// has one table. The job's reader takes names, defaults and ranges from this table. The driver uses it to write
-// "verify" and "measure" of a "job" request, and the worker uses it to read these.
+// has one table. The job's reader takes names, defaults and ranges from these tables. The driver and the worker use
+// them to write and read "verify" and "measure" of a "job" request.
 #pragma once
 
 #include "tuner/base/json.h"

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { COLUMN_LEAST = 8 }; // the minimum width of text that is cut
+enum { COLUMN_LEAST = 8 }; // truncated text keeps at least this width
 
 struct table {
     size_t columns, cell_count;
@@ -112,7 +112,7 @@ static size_t terminal_width(FILE *file)
 }
 
 // Narrows the widest column of text until lines fit or no column of text is wider than COLUMN_LEAST. Numbers are never
-// cut.
+// truncated.
 static void fit(const struct table *t, size_t *widths, size_t available)
 {
     size_t line = 0;

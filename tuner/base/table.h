@@ -8,7 +8,8 @@
 //
 // A column whose title begins with '>' is aligned to the right (for numbers); the '>' is not printed. The aligned form
 // shows an empty cell as a dash and leaves out columns without content; CSV has all columns. On a terminal that is too
-// narrow, the widest columns of text are cut and end in an ellipsis. Output to a file or a pipe is never cut.
+// narrow, the widest columns of text are truncated and end in an ellipsis. Output to a file or a pipe is never
+// truncated.
 #pragma once
 
 #include "tuner/base/json.h"

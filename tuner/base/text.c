@@ -95,7 +95,7 @@ const char *text_nearest(const char *word, const char *const *words)
     size_t limit = strlen(word) / 3, best = (limit ? limit : 1) + 1;
     for (; *words; words++) {
         size_t distance = text_distance(word, *words);
-        bool other = !word[0] || (!word[1] && strcasecmp(word, *words) != 0); // another letter, not a mistake in it
+        bool other = !word[0] || (!word[1] && strcasecmp(word, *words) != 0); // a different letter, not a misspelling
         if (distance < best && !other) {
             best = distance;
             nearest = *words;

@@ -1,6 +1,6 @@
-// The checks of `sweetspot check` on a job that was loaded without errors. They find everything that would fail, or
-// have no effect, in a long run. Mistakes make the job unsound. `doubts` are printed as warnings: they concern settings
-// that may be intended.
+// The checks of `sweetspot check` on a job that was loaded without errors. They find everything that would fail in a
+// long run or have no effect on it. Mistakes make the job unsound. `doubts` are printed as warnings: they concern
+// settings that may be intended.
 #pragma once
 
 #include "tuner/check/signature.h"

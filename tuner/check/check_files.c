@@ -120,7 +120,7 @@ static void check_expected(struct check *c, const struct implementation *m)
     }
 }
 
-// Warns of scripts and programs in a command that are not there. Words with signs of the shell are left alone.
+// Warns if a script or a program in a command does not exist. Words with shell metacharacters are not checked.
 static void check_command(struct check *c, const struct implementation *m)
 {
     autofree char *words = text_copy(m->command);

@@ -6,7 +6,7 @@
 // How many configurations, evenly spread, are checked.
 enum { LAUNCHES_LOOKED_AT = 500 };
 
-// Returns 0 if the device may hold all blocks of a cooperative launch at once; their registers are unknown here.
+// Returns 0 if the device may be able to hold all blocks of a cooperative launch at once. Registers are unknown here.
 static int fits_at_once(const struct device_limits *d, const struct launch_shape *l, struct error *reason)
 {
     int64_t blocks, most = blocks_at_once(d, l, -1, -1);

@@ -62,7 +62,7 @@ static void check_own_launch(struct check *c, const struct implementation *m)
     }
 }
 
-// An output that the reference kernel does not get. It may reach a buffer through an address in other data.
+// Finds outputs that the reference kernel is not given. A kernel may reach a buffer through an address in other data.
 static void check_outputs(struct check *c)
 {
     const struct job *job = c->job;

@@ -357,7 +357,7 @@ static int check_problems(const struct job *job, const struct device_limits *lim
     struct error why;
     autojson json_t *request = request_job(job, limits->memory_bytes, NULL, 1, err),
                     *problems = request_problems(job, config, NULL, false, NULL, NULL, &why);
-    // The reference usually has the job's arguments, so that a mistake in them is not its own.
+    // The reference usually has the same arguments as the job, so a mistake in them is reported for the job's launches.
     if (problems || (!request && !strstr(err->message, "reference kernel: "))) return request ? 0 : -1;
     *err = why;
     return locate_launch(job, err);
@@ -376,8 +376,8 @@ static int print_found(struct check *c)
     return status;
 }
 
-// Performs the checks that need a compiler. If the option was not given, `count` is -1, and a missing compiler is no
-// error.
+// Performs the checks that need a compiler. If the option was not given, `count` is -1, and a missing compiler is not
+// an error.
 static int check_by_compiling(struct check *c, int64_t count, const char *arch, const char *cache)
 {
     struct error err = {""};

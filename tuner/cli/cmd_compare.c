@@ -27,7 +27,7 @@ static int read_work(struct comparison *c)
     return 0;
 }
 
-// Prints a note if there is a newer final than the one shown, but without a winner.
+// Prints a note if a final newer than the one shown has no winner.
 static void mention_open_final(struct comparison *c, double decided)
 {
     double when = 0;

@@ -33,8 +33,7 @@ static const struct option_spec specs[] = {
     OPTION_END,
 };
 
-// The document
-// ---------------------------------------------------------------------------------------------------------
+// The document -------------------------------------------------------------------------------------------------------
 
 struct gate_problem {
     const char *problem;
@@ -80,8 +79,7 @@ static const struct record_field gate_fields[] = {
     {0}};
 static const struct record gate_record = {"a gate", sizeof(struct gate_document), gate_fields, NULL};
 
-// Printing
-// -------------------------------------------------------------------------------------------------------------
+// Printing -----------------------------------------------------------------------------------------------------------
 
 // Prints the changes since the job's last gate, one per line.
 static void print_changes(FILE *to, const struct gate_document *d, const struct gate_document *last)
@@ -149,8 +147,7 @@ static void show(const struct gate_document *d, const struct gate_document *last
     print_changes(stdout, d, last);
 }
 
-// The race
-// -------------------------------------------------------------------------------------------------------------
+// The race -----------------------------------------------------------------------------------------------------------
 
 // Checks that both jobs have the same buffers and problems, since the base's kernel runs on the new job's data.
 static int check_same_task(const struct job *base, const struct job *job)

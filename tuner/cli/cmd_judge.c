@@ -213,7 +213,7 @@ static int judge_job(const struct judge_options *o, struct single_run *single)
     return status;
 }
 
-// Reads options from a request. If the request contains a source, its text is written to `folder`.
+// Reads options from a request. If the request contains source code, it is written to `folder`.
 static int read_request(struct judge_options *o, const json_t *message, struct arena *memory, const char *folder,
                         struct error *err)
 {
@@ -225,7 +225,7 @@ static int read_request(struct judge_options *o, const json_t *message, struct a
     if (*r.source) {
         o->implementation = arena_format(memory, "%s/source.cu", folder);
         int fd = open(o->implementation, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (dprintf(fd, "%s", r.source) < 0 || close(fd))
+        if (fd < 0 || dprintf(fd, "%s", r.source) < 0 || close(fd))
             return error_set(err, "cannot write '%s': %s", o->implementation, strerror(errno));
     }
     if (r.set_count > OPTIONS_MAX_LIST) return error_set(err, "more than %d values", OPTIONS_MAX_LIST);

@@ -74,7 +74,7 @@ static int list_strategies(const char *wanted)
     return list_entries("strategy", all, columns, wanted, "");
 }
 
-// The source of a field's value; "" if the driver itself knows the value.
+// Where a field's value comes from; "" if the driver itself knows the value.
 static const char *source_name(const struct trial_field *f)
 {
     if (f->flags & FIELD_DERIVED) return "derived";

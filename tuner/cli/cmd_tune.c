@@ -24,7 +24,7 @@ static const char first_device[] = "0";
 
 // The settings from the command line, for every job that is tuned.
 struct tune_request {
-    // time, evaluations, stop.until: below 0 means the job's value; paths are filled in for each job.
+    // time, evaluations, stop.until: a value below 0 stands for the job's; paths are filled in for each job.
     struct tune_options options;
     const char *store, *cache; // NULL: out/<job name>.db, and the folder `cache` next to it
 };
@@ -367,8 +367,8 @@ static int tune_jobs(void)
 {
     const struct tune_options *o = &given.request.options;
     suite.jobs = memory_new(given.jobs.count, sizeof *suite.jobs);
-    // All job files are read before anything is tuned, so that a mistake in the last file is not found only after
-    // hours.
+    // All job files are read before anything is tuned, so that a mistake in the last file is reported at once, not
+    // after hours.
     int status = job_set_each_job(&given.jobs, note_job, NULL);
     if (!status) {
         status = tune_all(o->time >= 0 ? o->time : suite.own_time);
@@ -471,7 +471,7 @@ static int run(void)
     if (isalpha((unsigned char)*o->device) && !replay) {
         given.pool.model = o->device;
         o->device = first_device;
-        if (!given.pools.count) given.pools.items[given.pools.count++] = "local"; // its workers report their names
+        if (!given.pools.count) given.pools.items[given.pools.count++] = "local"; // its workers report their GPUs
     }
     given.pool.text_count = given.pools.count;
     given.pool.texts = given.pools.items;

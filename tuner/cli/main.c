@@ -149,7 +149,7 @@ static int check_text(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    // A file must not get the number of a standard stream that is closed. Writing to it must still fail.
+    // A file must not get the number of a standard stream that is closed. Writing to that stream must still fail.
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         // cppcheck-suppress leakReturnValNotUsed
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) return EXIT_ENVIRONMENT;
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
     int status = check_text(argc, argv);
     if (status == EXIT_DONE) status = run(argc, argv);
     // If results did not reach the file or the pipe, the command must not look successful.
-    errno = 0; // it remains 0 if an earlier write failed, whose reason is no longer known
+    errno = 0; // remains 0 if only an earlier write failed, for a reason that is no longer known
     if (fflush(stdout) != 0 || ferror(stdout)) {
         // The exit status that shells report for a command that was ended by this signal.
         if (output_stdout_closed()) return status == EXIT_DONE ? EXIT_SIGNAL + SIGPIPE : status;

@@ -230,7 +230,7 @@ static int refuse_second(const struct option_spec *spec, const char *value)
     return -1;
 }
 
-// Takes the option in argv[*i] and its value. The value is `rest` (the rest of that word) or, if `rest` is NULL, the
+// Reads the option in argv[*i] and its value. The value is `rest` (the rest of that word) or, if `rest` is NULL, the
 // next word.
 static int take_option(const struct option_spec *spec, const char *rest, int argc, char **argv, int *i)
 {
@@ -247,7 +247,7 @@ static int take_option(const struct option_spec *spec, const char *rest, int arg
     return mistake("--%s needs a value: %s", spec->name, shown);
 }
 
-// Parses one word that begins with "--". May take argv[*i + 1]. Returns -1 to continue.
+// Parses one word that begins with "--". May also consume argv[*i + 1]. Returns -1 to continue.
 static int parse_long(const struct option_spec *specs, int argc, char **argv, int *i)
 {
     const char *word = argv[*i] + 2;
@@ -259,7 +259,7 @@ static int parse_long(const struct option_spec *specs, int argc, char **argv, in
     return take_option(spec, word[length] ? word + length + 1 : NULL, argc, argv, i);
 }
 
-// Parses one word of short options. May take argv[*i + 1]. Returns -1 to continue, or -2 if help was requested.
+// Parses one word of short options. May also consume argv[*i + 1]. Returns -1 to continue, or -2 if help was requested.
 static int parse_short(const struct option_spec *specs, int argc, char **argv, int *i)
 {
     const char *word = argv[*i] + 1;

@@ -1,8 +1,8 @@
 // Each command has one table of options at the top of its file. The table drives both parsing and --help, so that the
 // two cannot differ.
 //
-//     static struct { const char *job, *store; double time; int64_t count; bool force; int format; } given = {.count =
-//     10};
+//     static struct { const char *job, *store; double time; int64_t count; bool force; int format; }
+//         given = {.count = 10};
 //
 //     static const struct option_spec specs[] = {
 //         OPTION_JOB(&given.job),

@@ -18,7 +18,7 @@ int nvcc_write(const char *path, const char *text, struct error *);
 
 // Name expressions may use macros and default arguments, so only nvcc itself can determine a kernel's name in the
 // cubin. For each entry the unit has a marker: an empty kernel template that is instantiated with the entry's address,
-// so that its own name contains the entry's mangled name. Returns the marker's source text for entry number `index`;
+// so that its own name contains the entry's mangled name. Returns the marker's source code for entry number `index`;
 // malloc'ed.
 char *nvcc_symbol_marker(const char *entry, size_t index);
 

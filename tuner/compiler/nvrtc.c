@@ -85,7 +85,7 @@ static bool says_why(const char *log)
     return false;
 }
 
-// Words the log anew if the compiler did not find a kernel: NVRTC names a file that nobody wrote.
+// Rewrites the log if the compiler did not find a kernel, because NVRTC's message names a file of its own.
 static void explain_missing(struct compilation *c)
 {
     static const char said[] = "Input name expression was: \"";

@@ -13,7 +13,7 @@
 // mostly in its first pass, and another 20 ms to close. A pass takes 15 ms (11 to start, 4 to stop), plus 0.9 ms for
 // each range. DRAM and L2 counters are expensive: with only SM metrics, a pass takes 2.5 ms. So candidates share
 // passes: each candidate takes 32 ms on its own, 11 ms if four share a pass, 5.2 ms if sixteen do, and 3.7 ms if 64 do.
-// The test kernels' own time is 1 ms of this.
+// Of each of these times, the test kernels themselves take 1 ms.
 //
 // A list with one unknown name makes the host object unusable: it refuses every later list. So each list is tried with
 // a new host object.
@@ -366,7 +366,7 @@ static int run_in_range(struct counters *c, struct counter_batch *b, size_t cand
 }
 
 // Runs a candidate twice: first outside any range, so that the instruction caches hold this candidate and not the
-// previous one, and then to be counted.
+// previous one, and then inside its ranges.
 static int run_candidate(struct counters *c, struct counter_batch *b, size_t candidate, size_t range)
 {
     if (b->reset && b->reset(b->user, candidate)) return candidate_failed(b, candidate, "reset");

@@ -5,15 +5,15 @@
 // succeeds anyway. counters_facts() then says why, and every other function does nothing and reports success, with NaN
 // for values. So a caller warns once, and needs no branches.
 //
-// Candidates are counted in batches, since starting a pass takes long (15 ms on an H200), and a pass can hold many
-// candidates: a single candidate takes 32 ms, but 64 together take 3.7 ms each. Opening and closing a session takes
-// 0.23 s. Nothing is timed while a session is open, because a kernel that otherwise takes 60.8 us took 62.1 us in a
-// session. CUPTI stays hooked into the driver from counters_open() to the end of the process. During this time, each
+// Candidates are counted in batches, since starting a pass takes a long time (15 ms on an H200), and a pass can hold
+// many candidates: a single candidate takes 32 ms, but 64 together take 3.7 ms each. Opening and closing a session
+// takes 0.23 s. Nothing is timed while a session is open, because a kernel that otherwise takes 60.8 us took 62.1 us in
+// a session. CUPTI stays hooked into the driver from counters_open() to the end of the process. During this time, each
 // launch takes 0.5 us more host time, and a kernel timed with events takes that much longer (60.35 us before, 60.8 us
 // after). So open the counters before the first timing, or after the last.
 //
 //     counters_open(&c, context, device, metrics_find("basic"), &err);
-//     ... time some dozens of candidates, and keep their modules loaded
+//     ... time a few dozen candidates, and keep their modules loaded
 //     counters_begin_session(c, &err);
 //     counters_measure(c, candidates, stages, launch, reset, user, values, &err);
 //     counters_end_session(c);

@@ -117,7 +117,7 @@ static void *with_room(struct linetable *t, void *list, size_t count, size_t siz
     return grown;
 }
 
-// Adds an element to one of a table's lists, as long as there is memory.
+// Adds an element to one of a table's lists, unless memory has run out.
 #define ADD(t, list, count, ...)                                               \
     do {                                                                       \
         void *grown_ = with_room(t, (t)->list, (t)->count, sizeof *(t)->list); \
@@ -138,7 +138,7 @@ static void read_lists(struct linetable *t, struct cursor *c, size_t first_direc
         take_uleb(c);
         take_uleb(c);
         ADD(t, files, file_count,
-            (struct file){name, (uint32_t)(directory ? first_directory + directory : 0)}); // directories count from 1
+            (struct file){name, (uint32_t)(directory ? first_directory + directory : 0)}); // numbered from 1
     }
     take(c, 1);
 }
@@ -220,7 +220,7 @@ static void read_unit(struct linetable *t, const struct elf_file *image, struct 
     }
 }
 
-// The places of a row (its number from 1) and of the calls that lead to it, innermost first; returns how many.
+// The places of row number `row` (from 1) and of the calls that lead to it, innermost first; returns how many.
 static size_t chain(const struct linetable *t, uint32_t row, struct source_place *places)
 {
     size_t count = 0;

@@ -186,7 +186,7 @@ double explain_timeout(double time)
     return SINGLE_RUN_PATIENCE + (time > 0 ? LAUNCHES * time : 0);
 }
 
-// Announces a long wait: counting a kernel that takes seconds takes minutes.
+// Announces a long wait: for a kernel of a few seconds, counting takes minutes.
 static void announce(struct single_run *single, double time)
 {
     if (!(time > 0.5)) return;

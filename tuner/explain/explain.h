@@ -1,5 +1,5 @@
 // Measures everything about one candidate, or a baseline, on one problem. The result is the profile, a JSON document
-// that reports and rules read (tuner/explain/profile.h). It contains measurements without judgements.
+// for reports and rules (tuner/explain/profile.h). It contains measurements without judgements.
 //
 //   {"name":"trial 17","config":"BLOCK_M=..","problem":"M=2048,..","status":"ok","reason":"",
 //    "time":..s,"low":..,"high":..,"clock_mhz":..,"flops":..,"bytes":..,

@@ -40,7 +40,7 @@ static double issue_share(const struct finding_context *c)
            (4 * (double)c->limits->sm_count * profile_number(c->stage, "cycles_active"));
 }
 
-// The highest utilisation among all units except `relieved`, as a share of peak, 0..1. Relieving this unit helps only
+// The highest utilisation among all units except `relieved`, as a share of peak, 0..1. Relieving a unit helps only
 // until the next one reaches its limit.
 static double next_limit(const struct finding_context *c, const char *relieved)
 {

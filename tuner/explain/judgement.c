@@ -7,7 +7,7 @@
 #include "tuner/explain/explain.h"
 #include "tuner/explain/findings.h"
 
-enum { FINAL_GRACE = 60 }; // s from a trial's own deadline to that of a progress message, as in a run's final
+enum { FINAL_GRACE = 60 }; // s to add to a trial's time limit for each progress message, as in a run's final
 
 struct judging {
     struct single_run *single;

@@ -132,7 +132,7 @@ size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max
     return count;
 }
 
-// The excess of a line; *amount is its total.
+// The excess in a line's columns; *amount: the whole amount, with the excess.
 static double excess_of(const json_t *columns, enum profile_excess what, double *amount)
 {
     static const struct {

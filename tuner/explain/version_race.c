@@ -10,7 +10,7 @@ const char *const version_verdicts[] = {"faster", "same", "undecided", "slower",
 
 enum { PROCESSES_LEAST = 3, PROCESSES_MOST = 6 };
 enum { OLD = 1, NEW }; // the trials' numbers
-enum { GRACE = 60 };   // s from a trial's own deadline to that of a progress message, as in a run's final
+enum { GRACE = 60 };   // s to add to a trial's time limit for each progress message, as in a run's final
 static const double confidence = 0.99;
 static const double not_faster = 1.002; // with three processes, a kernel's ratio to itself may exceed 1
 

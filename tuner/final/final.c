@@ -5,17 +5,18 @@
 #include "tuner/base/colour.h"
 #include "tuner/setup/work_bounds.h"
 
-enum { FINAL_GRACE = 60 }; // s beyond a trial's time limit until the next progress message; one precedes every entry
+enum { FINAL_GRACE = 60 }; // s to add to a trial's time limit for each progress message; one precedes every entry
 enum { FINAL_SPARES = 2 }; // candidates per place
 // Candidates that could still be the fastest take part. Their time in the search exceeds the best time by at most this
-// share of the margin that `race` allows, which is 3% of the best time by default. For short kernels, GRAPH_SPREAD is
-// added to this. At least three candidates take part, if there are that many. Where energy decides, as many take part
-// as the job allows.
+// share of the margin that `race` allows: by default, 3% of the best time. For short kernels, GRAPH_SPREAD is added to
+// this. At least three candidates take part, if there are that many. Where energy decides, as many take part as the job
+// allows.
 static const double near_share = 0.3;
 enum { FINAL_FEWEST = 3 };
 
-// The sanitizer's tools take SANITIZER_SECONDS, or SANITIZER_STARTS times as long as a GPU worker's start if that is
-// more. On a machine where a start took 4 s, they took 11 s. NVCC_SECONDS: the time to compile and time nvcc's build.
+// The sanitizer's tools take SANITIZER_SECONDS, or SANITIZER_STARTS times as long as the start of a GPU worker,
+// whichever is longer. On a machine where a start took 4 s, they took 11 s. NVCC_SECONDS: the time to compile and time
+// nvcc's build.
 enum { SANITIZER_SECONDS = 3, SANITIZER_STARTS = 3, NVCC_SECONDS = 4 };
 
 struct pick {

@@ -67,10 +67,10 @@ struct final_run {
         bool on;            // the winner of `decision` has a race
         char compiler[64];  // nvcc with its version
         struct error why;   // why there is no race
-        struct child ahead; // compiles trial `ahead_of` during the rounds; 0: none
+        struct child ahead; // nvcc, which compiles trial `ahead_of` during the rounds; 0: none
         int64_t ahead_of;
     } builds;
-    struct {            // a part of the final instead of rounds (final_energy.c)
+    struct {            // the part of the final without rounds (final_energy.c)
         bool on;        // this part is running
         int64_t winner; // the winner according to the rounds, the only candidate to measure; 0: measure all
     } energy;
@@ -148,8 +148,8 @@ void final_reset(struct final_run *); // before another final
 // Sets the time limits of a request, whose other members must already be filled in. If time is short, makes the first
 // part of the final smaller.
 void final_limit(struct final_run *, struct final_request *);
-void final_move(struct final_run *);   // its GPU was lost with its node
-void final_resume(struct final_run *); // its worker was killed from outside; another one continues
+void final_move(struct final_run *);   // the final's GPU was lost with its node
+void final_resume(struct final_run *); // the final's worker was killed from outside; another one continues
 bool final_stands(const struct final_run *, const struct task *);
 // final_energy.c: measures energy after the last round, for the winner and the baselines or, where energy decides, for
 // all candidates.

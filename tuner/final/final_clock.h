@@ -2,9 +2,10 @@
 // nvcc's build of the winner. Estimates come from the measurements so far. Pure: the time is passed in.
 //
 // At least half of a search's time stays with the search, or a quarter if the smallest final needs the rest. The other
-// half is for these, in this order and as far as they fit: the final as planned, the sanitizer, nvcc's build, and the
-// energy of the winner and the baselines. If time runs out, the final has fewer processes, then fewer rounds, then
-// fewer candidates. It always has at least one process, FINAL_LEAST rounds and two candidates, if there are that many.
+// half is for the following, in this order and as far as they fit: the final as planned, the sanitizer, nvcc's build,
+// and the energy of the winner and the baselines. If time runs out, the final has fewer processes, then fewer rounds,
+// then fewer candidates. It always has at least one process, FINAL_LEAST rounds and two candidates, if there are that
+// many.
 #pragma once
 
 #include "tuner/base/base.h"

@@ -1,17 +1,17 @@
 // See final_decide.h.
 #include "tuner/final/final_decide.h"
 
-static const double uncertainty = 0.02;   // probability that some interval of the decision misses
-static const double equal_width = 0.002;  // width of the interval of equals
+static const double uncertainty = 0.02;   // probability that any interval of the decision is wrong
+static const double equal_width = 0.002;  // two candidates are equal if the interval is narrower and includes 1
 static const double tie_limit = 1.01;     // a tied candidate is at most this many times as fast as the winner
 static const double resolution = 1.0005;  // for a ratio; smaller differences vary over minutes and between processes
 static const double apart = 1.02;         // processes with medians this far apart have different times
 static const double ratios_apart = 1.005; // processes with medians this far apart have different ratios
-static const double by_chance = 0.005;    // tail of these medians; small, since many pairs are compared
-static const double no_process = 1.2;     // slower by more than processes are known to differ (up to 10%)
-static const double disturbed = 1.2;      // times an entry's tenth percentile: a launch that took longer was held up
-static const double held_up_most = 0.2;   // share of the rounds of most entries
-static const double held_up_alone = 0.4;  // share of the rounds of one entry
+static const double by_chance = 0.005;    // tail of the medians' bounds; small, since many pairs are compared
+static const double no_process = 1.2;     // slower by this factor: processes are known to differ by up to 10%
+static const double disturbed = 1.2;      // times an entry's tenth percentile: a launch that took longer was delayed
+static const double held_up_most = 0.2;   // share of delayed rounds above which there is a warning, for most entries
+static const double held_up_alone = 0.4;  // the same share for a single entry
 
 // The finite times of one process, or of all of them; returns how many there are. `of`, unless NULL, gets the process
 // of each time.
@@ -51,7 +51,7 @@ static double common_factor(const struct contender *entries, size_t count, int p
         double factor = entries[i].process_medians[process] / entries[i].median;
         if (isfinite(factor)) factors[n++] = factor;
     }
-    return n > 2 ? stats_median(factors, n) : 1; // of two entries, it is unknown which one has changed
+    return n > 2 ? stats_median(factors, n) : 1; // with only two entries, it is unknown which one has changed
 }
 
 static bool differ(const struct interval *slower, const struct interval *faster, double factor)
@@ -76,7 +76,7 @@ static void find_differences(struct contender *e, const double *factors)
             e->by_process |= differ(&of[p], &of[q], 1) && differ(&of[p], &of[q], factors[p] / factors[q]);
 }
 
-// The share of an entry's rounds in which its launches were held up; NaN without rounds.
+// The share of an entry's rounds in which its launches were delayed; NaN without rounds.
 static double held_up(const struct contender *e)
 {
     autofree double *times = memory_new(e->rounds, sizeof *times);
@@ -194,7 +194,7 @@ static bool races(const struct contender *e)
     return e->candidate && !e->slower && isfinite(e->median);
 }
 
-// The probability that one bound misses, as allowed for this look.
+// The probability of error that one bound is allowed at this look.
 static double tail_of(const struct contender *entries, size_t count, int look)
 {
     double n = 0;

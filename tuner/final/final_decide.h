@@ -11,7 +11,7 @@
 // The rounds are looked at repeatedly, and losers leave. Each look could give a wrong decision, so the error
 // probability of 2% is divided among the looks. The k-th look gets 1/(k (k+1)) of the total, so that any number of
 // looks together stays below the total. This is alpha spending (Lan and DeMets, Biometrika 70, 1983), with the union
-// bound instead of the looks' joint distribution. Within a look, its part is divided equally among all pairs of
+// bound instead of the looks' joint distribution. The probability for one look is divided equally among all pairs of
 // candidates (Bonferroni's correction). Only one of the two directions of a pair can be wrong, so the bounds are
 // one-sided.
 //
@@ -27,7 +27,7 @@
 struct contender {
     bool candidate;               // a baseline cannot win
     size_t rounds;                // length of `objectives`
-    const double *objectives;     // one per round, NaN where it has no time; borrowed
+    const double *objectives;     // one per round, NaN for a round without a time; borrowed
     const unsigned char *process; // of each round, from 0; all entries share the list; NULL: one process; borrowed
     double share;                 // of an SM that one block takes, 0..1
     double code;                  // bytes

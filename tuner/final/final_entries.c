@@ -173,8 +173,8 @@ void final_condemn(struct final_run *f, int64_t trial, enum trial_status status,
 
 // The current kernel --------------------------------------------------------------------------------------------------
 
-// The current kernel is a baseline, so it cannot win as such, but the search may have found it too. Then it races once,
-// as a candidate, and has two entries: the candidate's, and one with the same rounds under its own name.
+// The current kernel is a baseline, and baselines cannot win. But if the search has found it too, it races once, as a
+// candidate, and has two entries: the candidate's, and one with the same rounds under its own name.
 static bool is_current(const struct final_run *f, const struct final_candidate *c)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];

@@ -1,6 +1,6 @@
 // The setting verification.error_ratio: a candidate cannot win if its root mean square error is more than this many
 // times a library's. Both errors come from the launches that the final's workers verified. If there are several
-// libraries, the limit follows from the least exact one.
+// libraries, the limit follows from the least accurate one.
 #include "tuner/final/final.h"
 
 // The library with the largest error on a problem; NULL: no error is known.

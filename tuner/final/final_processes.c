@@ -2,8 +2,8 @@
 // some kernels run at one of two speeds and keep it for the whole process (final_rounds.h). The first part finds out
 // which candidates pass, and later parts race only these. Each new process verifies them again, and a candidate that
 // fails there is excluded as well. The answers are combined into one that has all rounds and, for each round, the
-// number of its process. Candidates that a look finds slower than others leave the race; they keep their rounds up to
-// then.
+// number of its process. Candidates that have turned out slower than others leave the race, and keep the rounds that
+// they have.
 #include <assert.h>
 
 #include "tuner/base/clock.h"
@@ -13,7 +13,7 @@
 // Without a limit on the command's time, rounds beyond the planned ones end this long after the final began.
 // `extra_time` is in s, and `extra_share` is a share of the command's time until then; the longer of the two applies.
 static const double extra_time = 5, extra_share = 0.002;
-static const double least_part = 0.1; // s; a shorter part would not change much
+static const double least_part = 0.1; // s; a shorter part would hardly change the result
 enum { FINAL_EXPECTED = 5 };          // expected candidates while the search runs
 
 // Energy is measured in one process only, so the times must come from that process too.
@@ -174,8 +174,8 @@ static size_t rounds_taken(const struct final_run *f)
     return most;
 }
 
-// Combines the newest answer with the earlier ones. The first answer's rounds are cut or padded, so that later ones
-// line up. Returns the number of rounds in the newest answer.
+// Combines the newest answer with the earlier ones. The first answer's rounds are truncated or padded, so that later
+// ones line up. Returns the number of rounds in the newest answer.
 static size_t add_answer(struct final_run *f)
 {
     size_t before = f->before ? f->processes.rounds : 0, rounds = rounds_taken(f);

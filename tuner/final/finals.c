@@ -298,7 +298,7 @@ const struct final_entry *final_fastest_baseline(const struct final *final, size
     return fastest;
 }
 
-// 1000 of a unit is shown as 1 of the next larger unit.
+// 1000 of one unit are shown as 1 of the next larger unit.
 static double unit_of(double value, const char *const names[4], const char **name)
 {
     static const double units[] = {1, 1e-3, 1e-6, 1e-9};

@@ -10,8 +10,8 @@ bool baseline_same_result(const struct baseline *b)
     return b->kernel || (b->about && b->about->same_result);
 }
 
-// Ranks the library's algorithms on one problem, once for all baselines, and checks that one of them has the baseline's
-// place.
+// Ranks the library's algorithms on one problem, once for all baselines, and checks that there are enough of them for
+// the baseline's place.
 static int take_places(struct baselines *all, const struct operation_baseline *about, size_t problem, struct error *err)
 {
     struct library_places *places = &all->places[problem];

@@ -407,7 +407,7 @@ static enum content_kind kind_of(const struct buffers *s, size_t i, unsigned cop
     return chances[k].kind;
 }
 
-// An integer of 1 to 16 random bits, like a counter or a flag; greater numbers occur in CONTENT_RANDOM. A buffer of
+// An integer of 1 to 16 random bits, like a counter or a flag; larger numbers occur in CONTENT_RANDOM. A buffer of
 // bytes gets four-byte integers.
 static uint64_t small_integer(enum element type, uint64_t drawn)
 {

@@ -128,7 +128,7 @@ static inline bool buffer_is_output(const struct device_buffer *b)
 void buffers_move(struct buffers *to, const struct buffers *from, const uint64_t address[BUFFERS_MAX],
                   size_t guard_bytes);
 
-// Fills the first copy with guards and with the data that the seed gives for `set`, and keeps origins of these data.
+// Fills the first copy with guards and with the data that the seed gives for `set`, and keeps origins of this data.
 // After references have been computed from set 1, buffers_keep() moves this set to its own copy. Set 0 is filled last,
 // and stays in the first copy.
 int buffers_fill(struct buffers *, unsigned set, uint64_t seed, struct error *err);

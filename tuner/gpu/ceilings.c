@@ -91,9 +91,9 @@ struct ceiling_memory {
     size_t bytes, l2_bytes;
 };
 
-// Enqueues a launch of the unit's kernel; only the units of memory and the L2 use the memory. *amount: the number of
-// operations of the launch (two for a multiply-add), or of its bytes (for a copy, both reads and writes). The kernels
-// of mma.sync and wgmma use the shapes that execution_unit.c names.
+// Enqueues a launch of the unit's kernel; only the units for memory and the L2 use the memory of `m`. *amount: the
+// number of operations of the launch (two for a multiply-add), or of its bytes (for a copy, both reads and writes). The
+// kernels of mma.sync and wgmma use the shapes that execution_unit.c names.
 static int launch(struct ceilings *k, enum execution_unit_id which, const struct ceiling_memory *m, double *amount,
                   struct error *err)
 {

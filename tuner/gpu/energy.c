@@ -9,12 +9,12 @@
 #include "tuner/gpu/energy_window.h"
 #include "tuner/gpu/measure.h"
 
-static const double settling = 0.3;     // s before a window, during which the clock adapts to the work
-static const double batch_time = 0.02;  // s of a batch, or one repetition
-static const double graph_time = 0.05;  // s of a batch in a graph: longer than the slowest readings take together
-static const double host_time = 1e-3;   // s: the host launches repetitions of this length in time
-static const double late_share = 0.1;   // largest part of the window in which the device may have waited for the host
-static const double least_share = 0.05; // the preparation's share, below which bare repetitions may wait for the host
+static const double settling = 0.3;        // s before a window, during which the clock adapts to the work
+static const double batch_time = 0.02;     // s of a batch, or one repetition
+static const double graph_time = 0.05;     // s of a batch in a graph: longer than the slowest readings take together
+static const double host_time = 1e-3;      // s: the host launches repetitions of this length in time
+static const double late_share = 0.1;      // the device may have waited for the host for this share of the window
+static const double least_share = 0.05;    // if the preparation has a smaller share, bare repetitions may wait
 static const double state_interval = 0.02; // s between readings of the clock
 enum { POLL = 200, TRIES = 3 };            // us between readings of the counter; how many windows are tried
 enum { GRAPH_REPETITIONS = 1024 };         // at most
@@ -31,7 +31,7 @@ struct repetitions {
     size_t graph_count;                // repetitions in it
     double from, to, count;            // the ends of two batches in the window, and the repetitions between them
     double clock, clocks;              // sum of the readings, and how many there are
-    double late;                       // s of batches for which the device may have waited
+    double late;                       // s; total duration of batches for which the device may have waited
     bool capped;
 };
 

@@ -3,7 +3,7 @@
 
 #include "tuner/base/base.h"
 
-static const double sharp = 0.05; // s from the beginning of the reading before a change to the end of the next one
+static const double sharp = 0.05; // s from the beginning of the reading before a change to the end of the next reading
 static const double patience = 3; // s without such a change, after which the window fails
 
 void energy_window_begin(struct energy_window *w, double least, double now)

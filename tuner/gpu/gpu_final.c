@@ -1,11 +1,11 @@
 // The final: the best candidates and the baselines, measured side by side on fresh data.
 //
-// Candidates are proved in order, best first, until all places are taken. Each one is proved on two sets of new data,
-// twice on each set, and in timed launches. Memory is checked after each candidate, so that the culprit of any damage
-// is known. Then every entry is timed once per round, in an order drawn for the round. So a warming device, a drifting
-// clock or a neighbour's traffic affects all entries alike. Times of one round belong together and are compared in
-// pairs. Every timed launch of a candidate is judged. If the race left damage, the culprit is found and the other
-// entries race again. If no candidate passes, the next ones take the places.
+// Candidates are checked in order, best first, until all places are taken. Each one is verified on two sets of new
+// data, twice on each set, and in timed launches. Memory is checked after each candidate, so that the culprit of any
+// damage is known. Then every entry is timed once per round, in an order drawn for the round. So a warming device, a
+// drifting clock or a neighbour's traffic affects all entries alike. Times of one round belong together and are
+// compared in pairs. Every timed launch of a candidate is judged. If the race damaged memory, the culprit is found and
+// the other entries race again. If no candidate passes, the next ones take the places.
 //
 // Each request runs one part of the rounds, so that the driver can drop candidates that have already lost. Between
 // parts, modules stay loaded, and graphs and the final's data are kept. A last part measures energy instead.
@@ -39,7 +39,7 @@ struct timed_entry {
     struct error reason;
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
     struct measure_plan *plans; // by problem
-    bool enters;                // it has been proved, and races
+    bool enters;                // its checks have begun; it races if it passes
     bool left;                  // it is not in this part
     // Of this part, in the answer's memory:
     double *times; // [round] of the problem being measured
@@ -160,7 +160,7 @@ static int check_memory(struct gpu_final *f, struct timed_entry *e, bool *damage
     return failed;
 }
 
-// Takes a few samples, as the race takes them.
+// Takes a few samples in the same way as the race.
 static int try_out(struct gpu_final *f, struct timed_entry *e, size_t problem, double *estimate, struct error *err)
 {
     struct measure_plan bare = {.subject = entry_subject(f, e, problem), .repeats = 1},
@@ -198,8 +198,8 @@ static int soak(struct gpu_final *f, struct timed_entry *e, struct error *err)
     return pipeline_scan(&e->pipeline, &late, err);
 }
 
-// Makes all of a trial's checks, on the final's data. A candidate that fails one is disqualified, and any damage it did
-// is repaired.
+// Performs all of a trial's checks on the final's data. A candidate that fails one is disqualified, and any damage it
+// did is repaired.
 static int prove_entry(struct gpu_final *f, struct timed_entry *e, struct error *err)
 {
     bool damaged, late;
@@ -220,7 +220,7 @@ static int prove_entry(struct gpu_final *f, struct timed_entry *e, struct error 
     if (!failed && e->status == STATUS_OK) failed = pass(f, e, false, err);
     if (!failed) failed = pipeline_scan(&e->pipeline, &late, err);
     if (failed == CUDA_CRASHED) return failed;
-    if (failed && e->status == STATUS_OK) disqualify(e, STATUS_LAUNCH_ERROR, err->message); // nothing is proved
+    if (failed && e->status == STATUS_OK) disqualify(e, STATUS_LAUNCH_ERROR, err->message); // not checked to the end
     return check_memory(f, e, &damaged, err);
 }
 
@@ -427,7 +427,7 @@ static size_t standing(const struct gpu_final *f)
     return n;
 }
 
-// Proves candidates in order until all places are taken or none is left. *more: false if no candidate is left.
+// Checks candidates in order until all places are taken or no candidate is left. *more: false if no candidate is left.
 static int fill_places(struct gpu_final *f, bool *more, struct error *err)
 {
     int failed = 0;

@@ -1,9 +1,9 @@
 // The request "sanitize": launches a candidate under a tool of compute-sanitizer. Nothing is timed or compared.
 //
-// In a trial, all buffers of a problem are in one allocation that is filled before anything runs. A tool could not tell
-// there where a buffer ends, or which bytes were never written. Here each buffer is an allocation of exactly its size.
-// Only buffers whose contents the job promises (inputs, inout buffers and filled scratch) are copied from the host, so
-// that the tool considers them written. Outputs and other scratch are left as they were allocated.
+// In a trial, all buffers of a problem are in one allocation that is filled before anything runs. There, a tool could
+// not tell where a buffer ends, or which bytes were never written. Here each buffer is an allocation of exactly its
+// size. Only buffers whose contents the job promises (inputs, inout buffers and filled scratch) are copied from the
+// host, so that the tool considers them written. Outputs and other scratch are left as they were allocated.
 #include "tuner/gpu/gpu_requests.h"
 
 #include "tuner/base/protocol.h"

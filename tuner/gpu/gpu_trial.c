@@ -45,7 +45,7 @@ static void settle(struct gpu_trial *t, enum trial_status status, size_t problem
     error_prefix(&t->reason, "problem %s", t->w->problems[problem].name);
 }
 
-// Combines the verdicts on all problems: the gravest one decides.
+// Combines the verdicts on all problems: the most severe one decides.
 static void judge(struct gpu_trial *t)
 {
     static const int gravity[STATUS_COUNT] = {

@@ -206,7 +206,7 @@ static enum trial_status judge(const struct pieces *all, struct error *reason)
 {
     const struct workload *w = all->w;
     const struct piece *damaged = find_damage(all);
-    for (size_t k = 0; k < w->problem_count; k++) // first: stray writes are likeliest, and their place is known
+    for (size_t k = 0; k < w->problem_count; k++) // first: stray writes are the most likely, and their place is known
         if (is_stray(w, k, reason)) return STATUS_OUT_OF_BOUNDS;
     if (!damaged) return STATUS_OK;
     const struct device_problem *p = &w->problems[damaged->problem];

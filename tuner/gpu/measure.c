@@ -14,12 +14,12 @@ static const double verified_share = 0.2;
 // The share of launches judged if their times are not used. A kernel cannot tell such launches from timed ones.
 static const double unjudged = 0;
 
-// Before one in this many timed launches, module variables keep what the previous launch left, as in a program. Before
-// the others they are restored, so that results which a kernel remembers there do not shorten the median.
+// One in this many timed launches finds module variables as the previous launch left them, as in a program. Before the
+// others they are restored, so that a kernel cannot shorten its median by remembering results there.
 enum { restored_of = 4 };
 
-// Reading the power takes time too, and within this interval the sensor gives no new value. If a measurement were
-// shorter than the sensor's window, the energy of earlier work would be included.
+// Reading the power takes time too, and the sensor has no new value before this interval has passed. If a measurement
+// were shorter than the sensor's window, the energy of earlier work would be included.
 static const double power_interval = 0.02, power_window = 0.1;
 
 struct measure {
@@ -224,7 +224,7 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
         unsigned copy;
         uint64_t key;
         if ((failed = sample(m, plan, fresh, m->event + 2 * i, &copy, &key, err))) return failed;
-        // Whether the launch is judged is decided only after it has been enqueued, and mostly at random.
+        // Whether the launch is judged is decided only after it has been enqueued, and usually at random.
         for (size_t k = 0; k < n; k++) last &= k <= i ? !(judged[k] && plans[k] == plan) : plans[k] != plan;
         if (!plan->subject.judge.compare || (!(last && share > 0) && entropy_unit() >= share)) continue;
         if (plan->graph) copy = (unsigned)entropy_below(plan->repeats);

@@ -2,7 +2,7 @@
 // writable memory that outlives a launch is put into a state that the job allows. The launches to be judged are drawn
 // afterwards, from the system's entropy.
 //
-// Single launches: draw the data, restore the buffers and mostly the module's variables, overwrite shared memory,
+// Single launches: draw the data, restore the buffers and usually the module's variables, overwrite shared memory,
 //                  empty the L2 (or, with a warm cache, launch once untimed and restore again), event, launch, event
 // In a graph:      for work shorter than graph_below. There are as many launches as copies of the memory; each copy is
 //                  used once, and all are restored between executions. Copies are added until an execution lasts 300 us

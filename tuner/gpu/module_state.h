@@ -12,7 +12,7 @@
 struct module_variable {
     char *name;      // of its symbol
     size_t declared; // bytes
-    bool constant;   // `__constant__`: kernels cannot write it, and nothing below is known
+    bool constant;   // `__constant__`: kernels cannot write it, and the members below are unknown
     uint64_t address;
     size_t bytes, at; // at: where its contents are kept
     size_t placed;    // how many of its first bytes the job sets before every launch that is timed or judged
@@ -40,7 +40,7 @@ int module_state_restore(const struct module_state *, struct cuda *, struct erro
 int module_state_inspect(struct module_state *, struct cuda *, bool *late, struct error *err);
 
 // Reads the image without a device: calls visit(user, name, bytes, constant) for every variable, writable or
-// `__constant__`. -1 with a message if it is not an ELF file or is cut off.
+// `__constant__`. -1 with a message if it is not an ELF file or is truncated.
 typedef int module_visitor(void *user, const char *name, size_t bytes, bool constant, struct error *err);
 int module_state_scan(const void *image, size_t size, bool *heap, bool *prints, module_visitor *, void *user,
                       struct error *err);

@@ -1,7 +1,7 @@
 // The peak rates of a device, and how long an operation's least work takes at them. Pure functions: nothing is
 // launched.
 //
-// A peak may be above the true rate but not below it, since correct kernels would then be refused. It is the greater of
+// A peak may be above the true rate but not below it, otherwise correct kernels would be refused. It is the greater of
 // the data sheet's figure, computed from the device's attributes (with the table in tuner/base/execution_unit.c, which
 // ceilings and reports use too), and 1.05 times the measured rate (tuner/gpu/ceilings.h).
 //

@@ -23,7 +23,7 @@ enum {
 };
 
 struct pipeline_argument {
-    uint64_t value;       // its bytes, at the beginning
+    uint64_t value;       // begins with the argument's bytes
     bool pointer;         // it is a buffer's address
     unsigned char object; // BINDING_TEXTURE, BINDING_SURFACE: of the buffer whose index is the value; 0: not an object
     unsigned char *bytes; // of a struct or vector by value, in place of `value`; or NULL

@@ -29,7 +29,7 @@ static bool is_fixed(const struct workload *w, size_t i)
     return false;
 }
 
-// Reserves memory for the slots in random order, cut into pieces at random places between slots.
+// Reserves memory for the slots in random order, divided into pieces at random places between slots.
 static int reserve(struct placement *p, struct workload *w, struct error *err)
 {
     size_t order[BUFFERS_MAX], piece_of[BUFFERS_MAX] = {0}, offset[BUFFERS_MAX] = {0},

@@ -1,6 +1,6 @@
 // Checks whether a measured time is possible at all, by comparing it with the time that the operation's least work
-// (struct operation_least) takes at the device's peaks (peaks.h). This costs nothing as long as every time is possible
-// by the data sheet. Before the worker refuses a job's first time that is too short, it measures the ceilings.
+// (struct operation_least) takes at the device's peaks (peaks.h). This costs nothing if every time is possible by the
+// data sheet. Before the worker refuses a time for the first time in a job, it measures the ceilings.
 #pragma once
 
 #include "tuner/base/protocol.h"

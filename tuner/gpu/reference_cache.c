@@ -7,7 +7,7 @@
 #include "tuner/base/hash.h"
 #include "tuner/base/input_file.h"
 
-// Reading more than this takes as long as computing it.
+// Reading a larger file takes as long as computing the values.
 static const size_t most_bytes = (size_t)128 << 20;
 static const char magic[16] = "sweetspot-ref-2";
 
@@ -61,7 +61,7 @@ static bool move(struct stream *s, void *const *data, const size_t *bytes, size_
 {
     for (size_t i = 0; i < count; i++) {
         if (!data[i] || !bytes[i]) continue;
-        // The direction is the same for as long as the file is open.
+        // The direction does not change while the file is open.
         // cppcheck-suppress IOWithoutPositioning
         if ((s->write ? fwrite(data[i], bytes[i], 1, s->file) : fread(data[i], bytes[i], 1, s->file)) != 1)
             return false;

@@ -53,8 +53,8 @@ size_t sampler_wanted(const struct sampler *s)
     if (s->spent >= set->max_time) return 0;
     double width = (high - low) / 2 / median;
     if (width <= set->precision) return 0;
-    // The width shrinks with the square root of the count. At most doubles the count, because widths from few samples
-    // are themselves uncertain.
+    // The width shrinks with the square root of the count. The count is at most doubled, because widths from few
+    // samples are themselves uncertain.
     double wish = (double)s->count * (pow(width / set->precision, 2) - 1);
     size_t n = wish < SMALLEST_BATCH ? SMALLEST_BATCH : wish > (double)s->count ? s->count : (size_t)wish;
     double left = (set->max_time - s->spent) / (s->spent / (double)s->count + 1e-9);

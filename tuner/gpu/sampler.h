@@ -16,7 +16,7 @@ struct measurement {
     size_t count;
     double shown[SAMPLER_SHOWN]; // some of the samples, in the order taken
     size_t shown_count;
-    bool slow;      // cut off: slower than slow_factor times the best
+    bool slow;      // ended early: slower than slow_factor times the best
     bool throttled; // some samples were taken while the device was slowed down, even after retaking
     double power;   // W, mean of the readings during the measurement; 0: there is none
     double energy;  // J for one execution at that power; 0: the measurement was too short
@@ -64,6 +64,6 @@ struct early_stop {
 // Learns from a candidate's first launch and the median of its samples (s).
 void early_stop_learn(struct early_stop *, double first, double median);
 // A likely lower bound on the median of a candidate with this first launch: the first launch divided by the largest
-// share of the last EARLY_STOP_KEPT candidates. A new share exceeds all of n others with probability 1/(n+1). Returns 0
-// while fewer than EARLY_STOP_LEAST candidates are known.
+// ratio among the last EARLY_STOP_KEPT candidates. A new ratio exceeds n earlier ones with probability 1/(n+1). Returns
+// 0 while fewer than EARLY_STOP_LEAST candidates are known.
 double early_stop_bound(const struct early_stop *, double first);

@@ -14,8 +14,8 @@ static const struct soak_budget soak_of_some = {12, 24, 0.02}, soak_of_all = {32
 
 static const char advice[] = "'verification.supported' says which sizes a kernel is made for";
 
-// Checks whether the reference stayed within its buffers. A reference kernel may leave them at sizes that its author
-// did not try.
+// Checks whether the reference stayed within its buffers. A reference kernel may access memory outside its buffers at
+// sizes that its author did not try.
 static int check_reference(struct workload *s, struct error *err)
 {
     enum trial_status status;

@@ -6,7 +6,7 @@
 #include "tuner/gpu/workload_data.h"
 
 // Prepares the "sizes" of a "job" request. workload->sizes stays NULL if there are none. If they cannot be prepared, it
-// stays NULL too, and a note on stderr says so. CUDA_CRASHED: the reference cannot compute them.
+// stays NULL too, and a note on stderr says so. CUDA_CRASHED: the context was lost meanwhile.
 int sizes_open(struct workload *, const struct job_request *, struct error *err);
 void sizes_close(struct workload *);
 

@@ -112,7 +112,7 @@ static int enqueue(struct soak *s, struct soak_launch *l, unsigned slot, bool la
     if (!failed && entropy_unit() < poisoned_share) failed = support_poison(w->support, (uint32_t)entropy_draw(), err);
     if (!failed && l->loaded) failed = begin_load(s, l->problem, err);
     if (!failed) failed = work.enqueue(work.self, shift, err);
-    // The results of untimed stages must still be there for the next launch.
+    // A second launch shows whether the first one left the results of untimed stages intact.
     if (!failed && work.prepare && is_repeatable(in)) failed = work.enqueue(work.self, shift, err);
     if (!failed && l->loaded) failed = support_load_end(w->support, err);
     if (!failed && work.copy) failed = work.copy(work.self, shift, true, err);

@@ -4,11 +4,11 @@
 //     draw problem, memory and data -> inputs to that address, over older ones -> garbage -> launch -> [compared]
 //
 // A third of the launches work on the problem's own copies, the others in the placement (placement.h). Its random
-// addresses hold all problems and all sets of data in turn, including the mixed ones (mixed_data.h): half of these
-// launches are followed by one that differs in the mixed piece only. New addresses are drawn for every batch. Two in
-// five launches run during other work on the device (support.h), which mostly begins before the launch. This exposes
-// sleeps in place of barriers, missing waits and races at tile boundaries. All of these launches are judged, as are all
-// launches on mixed data, the last one of each batch, and a random third of the others.
+// addresses hold all problems and all sets of data in turn, including the mixed ones (mixed_data.h): half of the
+// launches there are followed by one that differs only in the mixed piece. New addresses are drawn for every batch. Two
+// in five launches run during other work on the device (support.h), which usually begins before the launch. This
+// exposes sleeps in place of barriers, missing waits and races at tile boundaries. All of these launches are judged, as
+// are all launches on mixed data, the last one of each batch, and a random third of the others.
 #pragma once
 
 #include "tuner/gpu/pipeline.h"

@@ -7,7 +7,7 @@
 enum { BLOCK = 256, PARTIALS = 1024 };
 enum { COMPARE_BITS = 4 }; // support.cu
 
-// Kernels that exist once for each element type, and the others: X(enumerator, name).
+// Kernels that exist once for each element type, and the other kernels: X(enumerator, name).
 // clang-format off
 #define TYPED_KERNELS(X) \
     X(FILL, fill) X(COMPARE, compare) X(DISTURB, disturb) X(JUDGE, judge) X(WIDEN, widen) X(SUMS, sums)
@@ -319,9 +319,9 @@ int support_product(struct support *s, const struct device_gemm *g, struct error
 int support_row_sizes(struct support *s, uint64_t from, int64_t rows, int64_t cols, uint64_t sizes, double *result,
                       struct error *err)
 {
-    double sums[2] = {0, 0}; // the sum of the squares, and how many
+    double sums[2] = {0, 0}; // the sum of the squares, and how many there are
     int64_t n = rows * cols;
-    if (!sizes) { // then rows do not matter
+    if (!sizes) { // without `sizes`, rows do not matter
         cols = n < 65536 ? n : 65536;
         rows = (n + cols - 1) / cols;
     }

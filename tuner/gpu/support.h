@@ -31,8 +31,8 @@ enum content_kind {
     CONTENT_PROMISED // a constant, or the data of an origin
 };
 
-// How the bits of an element are divided, repeated over 8 bytes. Integers have no exponent. Unsigned integers have no
-// sign, and their highest bit is in none of the masks. `high`: the bits that are set in extreme numbers.
+// Masks for the parts of an element, repeated over 8 bytes. Integers have no exponent. Unsigned integers have no sign,
+// and their highest bit is in none of the masks. `high`: the bits that are set in extreme numbers.
 struct element_format {
     uint64_t sign, exponent, fraction, high;
 };

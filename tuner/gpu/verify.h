@@ -6,7 +6,7 @@
 //
 // A trial makes two passes over all problems, one before timing and one after it, the latter on both sets of data. A
 // share of the timed launches is judged in the same way (measure.h). Errors show as follows. An unwritten element keeps
-// its old contents, mostly a NaN or random bits, which no bound admits. A kernel that uses these contents gives wrong
+// its old contents, usually NaN or random bits, which no bound allows. A kernel that uses these contents gives wrong
 // results for some of them (buffers.h). A stray read near a buffer finds one of three extremes, which spoils the
 // results. A race shows as different bits in two runs on the same data. For stray writes and changed inputs, see
 // integrity.h. If the job names a user function (reference_library.h), this function judges the results too, on the

@@ -46,9 +46,9 @@ struct data_set {
     uint64_t previous[BUFFERS_MAX];    // dense copy of the first run's output; 0: not kept
     uint64_t checksum[BUFFERS_MAX][2]; // under the workload's current key: of the expected values, of the scales
     uint64_t results;                  // the allocation that holds these
-    uint64_t seed;                     // that it was filled from
+    uint64_t seed;                     // from which the set was filled
     uint64_t key;                      // for the contents of memory before the candidate's first run
-    bool stored;                       // `previous` is this candidate's
+    bool stored;                       // `previous` comes from this candidate
     bool too_large;                    // with values other than the job's, expected values exceed the outputs' types
     struct host_verifier judge;
 };

@@ -45,7 +45,7 @@ static int launch(struct workload *w, struct pipeline *pipeline, size_t problem,
     return failed;
 }
 
-// Whether the candidate's results are correct on all problems. *late: there was no time to try.
+// Whether the candidate's results are correct on all problems. *late: there was no time to try all of them.
 static int try_all(struct workload *w, struct pipeline *pipeline, enum direction direction, bool zeros, double until,
                    bool *right, bool *late, struct error *err)
 {

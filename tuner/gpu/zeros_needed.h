@@ -6,5 +6,5 @@
 
 // Launches the candidate once more on each problem, then with zeros in scratch, then with zeros in outputs. If the
 // results are correct only with zeros, appends this to the reason. Called after a verdict of STATUS_WRONG or
-// STATUS_NONDETERMINISTIC, and before memory is checked. Does nothing if launches take long. Waits.
+// STATUS_NONDETERMINISTIC, and before memory is checked. Does nothing if launches take a long time. Waits.
 int zeros_needed(struct workload *, struct pipeline *, struct error *reason, struct error *err);

@@ -3,10 +3,10 @@
 // header_functions.c.
 //
 // The text begins with a comment on how to use it. The choice of the device, the parameters and the data for a build
-// follow, then inline functions for launch geometry and launching, then the evidence. The end is outside of the include
-// guard: the parameters under the template's own names, and the machine-readable sections in a comment. A parameter
-// called `N` or `grid` can break no code there, because none follows. Function arguments are called size_M for the same
-// reason.
+// follow, then inline functions for launch geometry and launching, then the evidence. The include guard does not cover
+// the end: the parameters under the template's own names and, in a comment, the machine-readable sections. There, a
+// parameter called `N` or `grid` cannot break any code, because no code follows. Function arguments are called size_M
+// for the same reason.
 #include "tuner/header/header.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ json_t *header_read(const char *path, struct error *err)
     return NULL;
 }
 
-// Whether the objects of two lists have equal values for these members, pair by pair.
+// Whether the objects of two lists, compared pair by pair, have equal values for these members.
 static bool same_members(const json_t *a, const json_t *b, const char *const members[3])
 {
     if (json_array_size(a) != json_array_size(b)) return false;
@@ -59,7 +59,7 @@ static bool same_members(const json_t *a, const json_t *b, const char *const mem
     return true;
 }
 
-// Whether one header can launch both sections. They must have the same stages, and these must use the same buffers.
+// Whether one header can launch both sections: they must have the same stages, which must use the same buffers.
 static bool same_interface(const json_t *a, const json_t *b)
 {
     static const char *const stage[3] = {"name", "entry", "name"}, *const buffer[3] = {"name", "type", "direction"},
@@ -107,8 +107,8 @@ static char *device_macro(const json_t *section)
     return header_upper(json_get_string(section, "device", "unknown"));
 }
 
-// Writes the section as JSON with exact numbers, which the selector compares. To keep it from ending or opening a
-// comment, a star next to a slash is escaped, and so is an apostrophe.
+// Writes the section as JSON with exact numbers, which the selector compares. A star next to a slash is escaped, so
+// that the text neither ends nor opens a comment. An apostrophe is escaped for Python.
 void header_put_section(FILE *file, const json_t *section)
 {
     autofree char *text = json_dumps(section, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17));
@@ -335,7 +335,7 @@ static void put_definition(struct renderer *r, const json_t *define)
     header_put(r, "#define %s %s\n", json_get_string(define, "name", "?"), json_get_string(define, "value", ""));
 }
 
-// The macros of the stage that the user builds, which NAME_STAGE_<STAGE> selects.
+// The macros of the stage that the user builds. NAME_STAGE_<STAGE> selects this stage.
 static void put_stage_macros(struct renderer *r, const json_t *section)
 {
     const json_t *parameters = json_object_get(section, "parameters");

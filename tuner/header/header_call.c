@@ -5,8 +5,8 @@
 #include "tuner/base/embedded.h"
 #include "tuner/header/header_parts.h"
 
-// Whether a call can be written: every section must have one kernel, launched once, that takes only buffers and plain
-// scalars.
+// Whether a call can be written: every section must have a single kernel, which is launched once and takes only buffers
+// and plain scalars.
 bool header_is_plain(const struct renderer *r)
 {
     if (header_several_kernels(r->sections)) return false;

@@ -117,7 +117,7 @@ static json_t *supported(const struct job *job, const struct trial *trial)
     return any ? json_incref(list) : NULL;
 }
 
-// The word for a buffer's direction. The caller must restore an input that the kernel may change.
+// The word for a buffer's direction. It is "inout" for an input that the kernel may change and the caller must restore.
 static const char *direction_word(const struct buffer *b)
 {
     return direction_text[b->restore ? DIRECTION_INOUT : b->direction];
@@ -167,7 +167,7 @@ static char *contents_text(const struct buffer *b)
     return text_copy(b->compared ? "anything; only a part of it is verified" : "anything");
 }
 
-// The size in bytes of a buffer whose rows have this width, as C.
+// C code for the size in bytes of a buffer whose rows have this width.
 static json_t *bytes_of(struct const_eval *f, const struct buffer *b, const struct expr *width)
 {
     autojson json_t *rows = const_eval_text(f, b->rows, "1"), *cols = const_eval_text(f, width, "1");

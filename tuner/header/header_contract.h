@@ -1,7 +1,7 @@
 // Everything that a caller of the tuned kernel must know, as members of a header's section (header_section.h):
 //
 //    "options":["-use_fast_math",..],"includes":1,"alignment":16,
-//    "conditions":["size_M % 8 == 0",..]                         on sizes, as C; missing if there are none
+//    "conditions":["size_M % 8 == 0",..]                         on sizes, as C code; missing if there are none
 //    "supported":[{"least":1,"most":4096,"multiple":8},..]     for each size, from the verified problems;
 //                                                               missing if no problem was verified
 //    "buffers":[{"name":"A","type":"f32","direction":"in","bytes":"C","before":"anything"}]
@@ -17,10 +17,10 @@
 // A section of a Python file has "python":true and Python code instead of C, and its buffers also have
 //
 //    "shape":["size_M","size_K"],"ld":"C","zero":true|"filled":true       ld: if it is given; zero, filled: scratch
-//                                                               that is filled, with zeros or otherwise
+//                                                               that is filled with zeros or other values
 //
-// Buffers that launches take by address are listed too. "C" is C code that uses size_M, size_N, .. "before" says what
-// the buffer must contain before every launch. A size is supported if it lies between the smallest and the largest
+// "buffers" lists all buffers that kernels access by address. "C" is C code that uses size_M, size_N, .. "before" says
+// what the buffer must contain before every launch. A size is supported if it lies between the smallest and the largest
 // verified size and is a multiple of the greatest common divisor of all verified sizes. "constants" and "objects" are
 // missing if a job has none. The user sets a constant with cudaMemcpyToSymbol or, in the embedded binary, at the
 // address that NAME_constant returns. The user also creates the objects (textures and surfaces).
@@ -42,7 +42,8 @@ struct const_eval {
     bool failed;
 };
 
-// Prepares for one configuration, for C or Python. -1 with a message. The caller releases it, even after a failure.
+// Prepares to translate for one configuration, to C or Python. -1 with a message. The caller releases it, even after a
+// failure.
 int const_eval_init(struct const_eval *, const struct job *, const uint16_t *config, bool python, struct error *);
 void const_eval_release(struct const_eval *);
 
@@ -51,7 +52,7 @@ void const_eval_release(struct const_eval *);
 json_t *const_eval_text(struct const_eval *, const struct expr *, const char *absent);
 // The code of several expressions, "1" for a missing expression. New reference.
 json_t *const_eval_list(struct const_eval *, struct expr *const *expressions, size_t count);
-// Sets a member to a list, unless it is empty. Takes the list.
+// Sets a member to a list, unless the list is empty. Takes ownership of the list.
 void const_eval_set_list(json_t *object, const char *key, json_t *list);
 
 // Adds the members that concern the whole candidate. -1 with the message in the const_eval's error.

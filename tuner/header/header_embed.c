@@ -49,7 +49,8 @@ static int get(struct store *store, int64_t trial, char hash[HASH_TEXT_SIZE], co
     return missing > 0 ? BINARY_MISSING : missing;
 }
 
-// The offset of each unit, or -1 if it is not used; an empty list if the binary is a single cubin. NULL with a message.
+// The offset of each unit, or -1 for an unused unit. The list is empty if the binary is a single cubin. NULL with a
+// message.
 static json_t *units_json(const void *bytes, size_t size, struct error *err)
 {
     autojson json_t *list = json_array();

@@ -116,7 +116,8 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
     header_put_values(r, type, name, values.text);
 }
 
-// Writes the functions for a struct's members, whose names must also differ as identifiers.
+// Writes the functions for a struct's members. The members' names must still differ when they are converted to
+// identifiers.
 static void put_members(struct renderer *r, const char *stage, size_t place, const json_t *like, const char *prefix)
 {
     autojson json_t *seen = json_object();

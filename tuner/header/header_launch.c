@@ -221,7 +221,7 @@ bool header_scalar_bits(const json_t *a, unsigned *bits)
 }
 
 // Writes code that stores a scalar at the address that the expression `at` gives. FP16, BF16 and FP8 are stored as
-// bits, since C99 has no such types.
+// bits, because C99 has no such types.
 static void put_scalar(struct renderer *r, const json_t *a, size_t section, const char *function, const char *at)
 {
     enum element element = (enum element)header_element_of(a);
@@ -305,7 +305,8 @@ static void put_fill_case(struct renderer *r, const json_t *section, size_t i, c
 }
 
 // Writes the function `..._fill`, which evaluates a stage's launch and its arguments. launch.in declares and calls it.
-// Functions in launch.in note errors in arguments, and check all launches of a section before the first one is made.
+// Functions in launch.in record errors in arguments, and check all launches of a section before they make the first
+// one.
 static void put_fill(struct renderer *r)
 {
     header_put(r, "static inline void name_fill(int section, int stage, const struct name_call *c, long long run, int "
@@ -322,7 +323,7 @@ static void put_fill(struct renderer *r)
     header_put(r, "    default: s->shape.used = 0; break;\n    }\n}\n\n");
 }
 
-// Whether any section has stages that are run by name_launch_untimed() and not by a launch.
+// Whether any section has stages that are run by name_launch_untimed() and not by name_launch().
 static bool has_untimed(const struct renderer *r)
 {
     bool any = false;

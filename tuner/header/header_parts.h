@@ -10,10 +10,10 @@ int header_render(FILE *, void *sections, struct error *);
 // Writes a section's line, which also fits in a raw string of Python.
 void header_put_section(FILE *, const json_t *section);
 
-// header_source.c writes what a user needs to compile the template. The opening comment lists the arguments of each
-// stage in order, variables and objects, and the duties of a caller. A section's macros give entries, options and
-// arguments. The parameters with the template's own names are followed by a warning for compilers that build for
-// another architecture.
+// header_source.c writes what a user needs to compile the template. The opening comment lists each stage's arguments in
+// order, the variables and objects, and the caller's duties. A section's macros give entries, options and arguments.
+// The parameters with the template's own names are followed by a warning for compilers that build for another
+// architecture.
 void header_comment_arguments(struct renderer *, const json_t *section);
 void header_comment_bindings(struct renderer *, const json_t *section);
 void header_comment_contract(struct renderer *, const json_t *section);
@@ -45,7 +45,7 @@ char *header_binary_name(const char *lower, const json_t *section);
 const char *header_symbol(const json_t *section, const json_t *stage, struct error *);
 // The bits of a scalar whose type does not exist in C and Python. False if its value depends on sizes.
 bool header_scalar_bits(const json_t *argument, unsigned *bits);
-// The most bytes that a stage's arguments can take in a step's `room`, with padding for alignment.
+// The largest number of bytes that a stage's arguments can occupy in a step's `room`, with padding for alignment.
 size_t header_argument_room(const json_t *stage);
 // The product of a stage's three sizes for a key such as "cluster"; INT64_MAX if a size depends on the problem.
 int64_t header_product(const json_t *stage, const char *key);
@@ -62,7 +62,7 @@ void header_call(struct renderer *);
 bool header_is_plain(const struct renderer *); // whether header_call writes a function
 
 // header_provenance.c writes what was measured and verified, as a comment and as macros. The opening comment advises
-// users to take the binary if nvcc's build of the template is slower or fails.
+// users to use the binary if nvcc's build of the template is slower or fails.
 void header_provenance(struct renderer *);
 void header_advise(struct renderer *, const json_t *section);
 

@@ -6,9 +6,9 @@
 #include "tuner/header/header_parts.h"
 #include "tuner/store/builds.h"
 
-// Defines NAME, NAME_LOW and NAME_HIGH if they are known.
 enum { TIES_SHOWN = 3 };
 
+// Defines NAME, NAME_LOW and NAME_HIGH if they are known.
 static void define_interval(struct renderer *r, const char *name, struct interval value)
 {
     autofree char *low = text_format("%s_low", name), *high = text_format("%s_high", name);

@@ -8,7 +8,7 @@
 #include "tuner/header/header_parts.h"
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-enum { LINE = 114 }; // letters
+enum { LINE = 114 }; // characters
 
 static void put_base64(FILE *f, const unsigned char *bytes, size_t size)
 {

@@ -1,5 +1,5 @@
-// A Python file with a tuned kernel, NAME_best.py: the text of best.py, the sections and the binaries. The sections are
-// written on the same kind of lines as in a header, so that header_read can read them.
+// A Python file with a tuned kernel, NAME_best.py: the text of best.py, the sections and the binaries. Each section is
+// a line in the same form as in a header, so that header_read can read it.
 #pragma once
 
 #include "tuner/header/header_embed.h"

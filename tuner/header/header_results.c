@@ -1,5 +1,5 @@
-// The header's measured times, and the selector for jobs that end in several kernels: the time of every kernel on every
-// problem, the kernel's relative time for any sizes, and the choice.
+// The header's measured times, and the selector for jobs that end with several kernels: the time of every kernel on
+// every problem, the kernel's relative time for any sizes, and the choice.
 //
 // As in header_functions.c, this code includes nothing, allocates nothing, and compiles without warnings at the
 // strictest level.

@@ -26,8 +26,8 @@
 //
 //    "device":"FALLBACK","arch":"","fallback":true,"verified_on":"NVIDIA H200"
 //
-// With objective each, a kernel that is one of several has these too; "problems" lists the problems for which it was
-// chosen:
+// With objective each, the section of one of several kernels also has these members, and "problems" lists the problems
+// for which the kernel was chosen:
 //
 //    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264,     input of tuner/setup/wave_model.h
 //    "times":[{"sizes":[..],"time":..}]                                on all problems that were not held back

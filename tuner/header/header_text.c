@@ -146,8 +146,8 @@ void header_end_conditions(struct renderer *r)
     if (json_array_size(r->sections) > 1) header_put(r, "#endif\n");
 }
 
-// In a function of a repeated stage, writes the values of the stage's loops in this run as variables, and `there`,
-// which says whether this run exists.
+// In a function of a repeated stage, writes variables with the values of the stage's loops in this run, and the
+// variable `there`, which says whether this run exists.
 static void put_loops(struct renderer *r)
 {
     if (!r->repeated) return;

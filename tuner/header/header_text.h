@@ -10,7 +10,7 @@
 struct renderer {
     FILE *file;
     const json_t *sections, *sizes;
-    int fallback;         // its section (header_fallback_of), or -1
+    int fallback;         // the fallback's section (header_fallback_of), or -1
     char *lower, *upper;  // sgemm, SGEMM
     json_t *prefixes;     // prefixes of the functions, by stage, the same in all sections: {"mini": "sgemm_mini_"}
     const char *repeated; // the prefix of a repeated stage while its functions are written; otherwise NULL
@@ -28,7 +28,7 @@ const char *header_hash_number(const char *source_hash, char out[32]);
 // Whether a string is a number without a sign.
 bool header_is_number(const char *text);
 
-// Writes text inside a comment: sequences that would end or open one are split.
+// Writes text inside a comment: sequences that would end or open a comment are split.
 void header_put_comment(FILE *, const char *text);
 // The text as a C string literal; malloc'ed.
 char *header_literal(const char *text);
@@ -48,8 +48,8 @@ void header_put_template(struct renderer *, const char *text);
 __attribute__((format(printf, 2, 3))) void header_put(struct renderer *, const char *format, ...);
 // Writes a line of a comment, " *" and the text. Nothing in the text can end the comment.
 __attribute__((format(printf, 2, 3))) void header_comment(struct renderer *, const char *format, ...);
-// Writes the #if or #elif of a section, whose macros follow, and the #endif after the last section; nothing if there is
-// only one section.
+// Write the #if or #elif before a section's macros, and the #endif after the last section. They write nothing if there
+// is only one section.
 void header_put_condition(struct renderer *, size_t section);
 void header_end_conditions(struct renderer *);
 // Begins a function with the section and the sizes as arguments, up to the assignments for each section. `name` is

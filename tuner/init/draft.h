@@ -60,7 +60,7 @@ struct job_draft {
     const char **notes;       // for the user to check
     struct {
         const char *entry;  // a name or a name expression
-        bool entry_known;   // false: a type in it is missing or may not be a type
+        bool entry_known;   // false: a type in it is missing, or is perhaps not a type
         const char *sample; // the entry with float for missing types
         bool is_compiled;   // the compiler has reported the kernel's arguments
         const char *nvcc;   // why the kernel needs nvcc; NULL: NVRTC compiles it, or no compiler was asked

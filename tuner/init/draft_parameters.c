@@ -202,8 +202,8 @@ static bool used(const struct job_draft *d, const char *name)
     return false;
 }
 
-// A definition as written in the source, up to and including the value. If it spans several lines, a #define of the
-// name and the value.
+// A definition as written in the source, up to and including the value. A definition on several lines becomes a #define
+// of the name and the value.
 static const char *definition(const struct job_draft *d, const struct cuda_macro *m)
 {
     const char *at = d->file->source;

@@ -139,7 +139,8 @@ static void print_problems(FILE *f, struct job_draft *d)
     fprintf(f, " } );\n\n");
 }
 
-// How often the kernel, or code outside of kernels, has the name; if `before` is not NULL, after this word.
+// How often the name occurs in the kernel or in code outside of kernels. If `before` is not NULL, only occurrences
+// after this word count.
 static size_t uses(const struct job_draft *d, const char *before, const char *name)
 {
     const struct cuda_file *s = d->file;

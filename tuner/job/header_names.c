@@ -125,7 +125,7 @@ static char *refuse_stage_define(const struct job *job, size_t stage, size_t def
     const struct stage *s = &job->stages[stage];
     const char *name = s->defines[define].name;
     int p = job_parameter(job, name);
-    if (p >= 0) // in this stage, its macro has another value
+    if (p >= 0) // this stage gives the parameter's macro another value
         return job->code.parameter_options[p] ? text_copy("is also a parameter, which is an option of the compiler")
                                               : NULL;
     for (size_t i = 0; i < job->code.define_count; i++)

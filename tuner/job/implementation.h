@@ -23,8 +23,8 @@ struct implementation {
     enum implementation_kind kind; // IMPLEMENTATION_NONE: the job has none; only `setting` may be set
     const char *setting;           // its setting in the job file: "reference", "baselines[1]"
     const char *name;              // its name in reports; "" for the reference and the fallback
-    const char *path;   // absolute: the source, the binary or the library (which may be a source); NULL: none
-    struct stage stage; // kernel, binary, function of a baseline: its entry, launch and arguments
+    const char *path;              // absolute path of the source, the binary, or the library or its source; NULL: none
+    struct stage stage;            // kernel, binary, function of a baseline: its entry, launch and arguments
     uint16_t config[SPACE_MAX_PARAMETERS]; // configuration
     const char *operation;                 // kernels/ name
     const char *by;                        // "cublas" or "cpu"

@@ -337,7 +337,7 @@ const char *const implementation_functions[IMPLEMENTATION_FUNCTIONS] = {[FUNCTIO
                                                                         [FUNCTION_VERIFY] = "verify",
                                                                         [FUNCTION_INIT] = "init"};
 
-// Visits the expressions in a list, some of which may be NULL.
+// Visits the expressions in a list, which may contain NULL.
 struct expression_visitor {
     void (*visit)(void *user, struct expr *);
     void *user;

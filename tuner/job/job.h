@@ -28,7 +28,7 @@ struct problem {
     double weight; // in the objective
     bool holdout;  // objective "each": measured, but not used to choose the kernels, so that it can test the choice
     size_t size_count;
-    int64_t *sizes;   // in the order of job.size_names
+    int64_t *sizes;   // in the order of job.names.size_names
     uint64_t variant; // for drawn problems: selects other values for the inputs
 };
 
@@ -39,7 +39,7 @@ struct mistakes {
         char *file;
         int line;
         char *text;
-        const void *about; // the reader's node (reader.h), while it reads
+        const void *about; // the reader's node (reader.h), while the file is read
     } * list; // file: an included file; NULL: the job file itself; line 0: the whole file; text: without its location
 };
 void mistakes_release(struct mistakes *);
@@ -117,7 +117,7 @@ struct job {
     } work;
     struct {
         enum objective objective;
-        enum minimize minimize;     // by the final
+        enum minimize minimize;     // the quantity that the final minimizes
         double regret;              // objective "each": the fraction by which a kernel may be slower than the best
         double budget_time;         // s; 0: none
         int64_t budget_evaluations; // 0: none
@@ -295,8 +295,8 @@ const char *job_compute_class(const struct job *);
 // performs for each operation in `flops`.
 const struct execution_unit *job_unit(const struct job *, double *times);
 
-// Passes the compiler options of a configuration to `add`: the job's own options, then options that are parameters,
-// except for values that leave the option out. If the configuration is NULL, passes only the job's own options.
+// Passes the compiler options of a configuration to `add`: the job's own options, then the options that are parameters,
+// except those whose value leaves the option out. If the configuration is NULL, passes only the job's own options.
 // (job_options.c)
 void job_options(const struct job *, const uint16_t *config, void (*add)(void *user, const char *option), void *user);
 
@@ -326,6 +326,6 @@ void size_range_add(struct size_range *, int64_t size);
 
 enum { JOB_DRAWN_SIZES = 8, JOB_OWN_SIZES = 8 };
 // A copy of the job with up to JOB_DRAWN_SIZES problems of random sizes, which are only verified. If inputs may have
-// other values, up to JOB_OWN_SIZES of the job's own problems follow. It lives in the job's memory. NULL if there is
-// nothing to draw, or if the reference cannot compute drawn sizes.
+// other values, up to JOB_OWN_SIZES of the job's own problems follow. The copy lives in the job's memory. NULL if there
+// is nothing to draw, or if the reference cannot compute drawn sizes.
 struct job *job_draw_sizes(struct job *);

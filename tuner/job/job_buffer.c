@@ -1,5 +1,5 @@
-// Reads declarations of buffers. They are arguments, or constants: `__constant__` or `__device__` variables of the
-// module. The GPU worker copies a constant's buffer to the variable before every launch that is timed or verified.
+// Reads declarations of buffers. A buffer is an argument, or a constant: a `__constant__` or `__device__` variable of
+// the module. The GPU worker copies a constant's buffer to the variable before every launch that is timed or verified.
 #include "tuner/job/job_parts.h"
 
 // The columns of a buffer: the last dimension of its shape, in elements.

@@ -1,6 +1,5 @@
 // Constraints on the compiler's result for a candidate: "compiled.registers <= 168". They are checked after a candidate
-// has been compiled and before it occupies a GPU. They are not part of the search space, so they do not make the space
-// smaller.
+// has been compiled and before it occupies a GPU. They are not part of the search space and do not make it smaller.
 #include <math.h>
 
 #include "tuner/job/job_parts.h"

@@ -1,4 +1,4 @@
-// Reads the fills of buffers and the parts of outputs that are compared. Computes the numbers of both for a problem.
+// Reads the fills of buffers and the compared parts of outputs, and computes the numbers in them for a problem.
 #include <unistd.h>
 
 #include "kernels/host_fill.h"

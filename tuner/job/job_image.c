@@ -17,7 +17,7 @@ static bool is_image_type(enum element type)
     return element_size(type) <= 4 && type != ELEMENT_BF16;
 }
 
-// Reads the modes of a texture and refuses those that the hardware does not have.
+// Reads the modes of a texture and refuses modes that the hardware does not support.
 static void load_modes(struct reader *r, const struct node *n, const struct buffer *b, struct image_layout *image)
 {
     bool floats = element_is_float(b->type), plain = image->memory == IMAGE_LINEAR;
@@ -106,7 +106,7 @@ void join_image(struct reader *r, const struct node *n, struct buffer *b, bool f
         reader_mistake(r, n, "texture '%s' is only read, but it is an output", b->name);
 }
 
-// Whether the stages access a buffer through a pointer, through a texture or surface object, and as a surface.
+// Finds how the stages access a buffer: through a pointer, through a texture or surface object, as a surface.
 static void look(const struct stage *stages, size_t count, int buffer, bool *pointer, bool *object, bool *surface)
 {
     for (size_t s = 0; s < count; s++) {

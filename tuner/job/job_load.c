@@ -1,4 +1,4 @@
-// Reads a job file into a struct job. The top groups are read once, in an order that makes names known before
+// Reads a job file into a struct job. The top-level groups are read once, in an order that makes names known before
 // expressions use them: device limits, problem sizes, parameters, derived names, then everything with expressions. All
 // mistakes are collected; reading does not stop at the first mistake. job_launch.c reads launches and arguments,
 // job_implementation.c the reference.
@@ -118,7 +118,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     load_edits(r, job, kernel);
 }
 
-// Whether the name that is unknown according to a message is that of derived name number `first`, or of a later one.
+// Whether the name that a message calls unknown is derived name number `first` or a later one.
 static bool uses_later(const struct node *derived, size_t first, const char *message)
 {
     bool found = false;

@@ -1,5 +1,5 @@
-// The memory of a job: everything that it points to lies in its arena and is freed with it, except for expressions,
-// which are kept in a list. Also determines which names have the same value in all configurations.
+// The memory of a job: everything that the job points to lies in its arena and is freed with the job, except for
+// expressions, which are kept in a list. Also determines which names have the same value in all configurations.
 #include "tuner/job/job_parts.h"
 
 void *job_new(struct job *job, size_t count, size_t size)

@@ -110,8 +110,8 @@ static void check_old_values(struct reader *r, const struct job *job, const stru
                        job->buffers[buffer].name);
 }
 
-// Every role of the operation must be filled: buffers by name or binding, sizes and scalars among problem sizes and
-// scalar arguments.
+// Every role of the operation must be filled: a buffer's role by name or binding, a size or a scalar from the problem
+// sizes and scalar arguments.
 static void check_roles(struct reader *r, const struct job *job, const struct node *n, const struct operation *op,
                         const struct implementation *to)
 {

@@ -12,7 +12,7 @@ char *job_copy(struct job *, const char *text);
 char *job_keep(struct job *, char *text);
 struct expr *job_parse(struct job *, const char *text, struct error *);
 
-// The likely cause of a syntax error in a job file, since libconfig names only its line. `text` is the content of the
+// The likely cause of a syntax error in a job file, because libconfig names only its line. `text` is the content of the
 // file at `path`, `line` the line that libconfig names. malloc'ed; NULL if no usual cause applies. (syntax_hint.c)
 char *syntax_hint(const char *path, const char *text, int line);
 // The text of a job file, with settings of earlier versions rewritten to their current form, malloc'ed. For each kind

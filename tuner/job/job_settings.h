@@ -30,8 +30,8 @@ struct job_setting {
     const char *unset;        // if there is no default: "required", "none", or how the value is chosen
     double low, high;         // of integers, numbers and durations; infinite: no limit
     const char *const *words; // allowed for a word; ends with NULL
-    const char *also;         // values allowed in addition to its kind; NULL: none
-    const char *forms;        // if its group has several forms, those with this setting: "buffer constant"
+    const char *also;         // values allowed besides those of its kind; NULL: none
+    const char *forms;        // if its group has several forms, those that have this setting: "buffer constant"
     const char *meaning;      // one line without a full stop
 };
 

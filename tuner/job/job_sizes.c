@@ -160,7 +160,7 @@ static bool draw_problem(struct job *job, struct job *drawn, const struct size_r
         bool supported;
         for (size_t s = 0; s < job->names.size_count; s++) { // from smaller and smaller ranges
             int64_t spread = (ranges[s].most - ranges[s].least) >> attempt / ATTEMPTS_EACH;
-            // At first, each size gets the next kind with every drawn problem.
+            // At first, each size moves on to its next kind with every drawn problem.
             uint64_t kind = attempt < ATTEMPTS_EACH ? (drawn->problem_count + ranges[s].turn) % SIZE_KINDS
                                                     : entropy_below(SIZE_KINDS);
             p->sizes[s] = draw_size(&ranges[s], ranges[s].least + spread, kind);

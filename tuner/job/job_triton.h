@@ -4,7 +4,7 @@
 
 #include "tuner/job/job.h"
 
-// If the binary has such metadata, the job's only stage gets the kernel's name, block and shared memory from it, and
-// null pointers for the kernel's scratch memory after the other arguments. Without metadata, nothing is changed. -1
-// with a message if the metadata cannot be read, or if the job's launch cannot be correct.
+// If the binary has such metadata, the job's only stage gets the kernel's name, block and shared memory from it. Null
+// pointers for the kernel's scratch memory are added after the other arguments. Without metadata, nothing is changed.
+// -1 with a message if the metadata cannot be read, or if the job's launch cannot be correct.
 int job_follow_triton(struct job *, const char *binary, struct error *);

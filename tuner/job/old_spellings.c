@@ -209,8 +209,9 @@ static bool loop(struct old_text *t, const struct old_piece *p, const char *name
     return true;
 }
 
-// Renames the setting `p` of an argument to `buffer`, and encloses the settings that are members of the group `name`
-// today. The first of them and its direct neighbours stay in place; the others are moved to the group's end.
+// Renames the setting `p` of an argument to `buffer`, and puts the settings that are members of the group `name` today
+// into such a group. The group starts at the first of them. Members that directly follow stay in place, and the others
+// are moved to the group's end.
 static bool enclose(struct old_text *t, const struct old_piece *p, const char *name)
 {
     static const char *const forms[] = {"buffer", "scalar", "tensor_map", "tma", "texture", "surface"};

@@ -53,7 +53,7 @@ static char *file_of(const struct node *n)
     return file ? text_copy(file) : NULL;
 }
 
-// Takes `file`.
+// Takes ownership of `file`.
 static void add(struct mistakes *m, char *file, int line, const char *format, va_list args)
 {
     memory_add(m->list, m->count) =
@@ -188,7 +188,7 @@ struct scan {
     struct reader *reader;
     const char *file; // path of the included file; NULL: the job file
     int line;
-    bool long_array; // within an array of integers that do not all have 32 bits; libconfig needs one type
+    bool long_array; // within an array of integers that do not all fit in 32 bits; libconfig needs one type
 };
 
 // Notes that the next lines of the text come from this file and line.

@@ -19,7 +19,7 @@ struct fill {
     enum fill_kind kind;
     double low, high;                    // uniform, integer, sorted: [low, high]; constant: low; offsets: high
     struct expr *low_value, *high_value; // expressions of sizes that replace low and high, or NULL
-    const char *path;                    // npy: absolute
+    const char *path;                    // npy: absolute path
     struct address *addresses;           // addresses: each fills an equal share of the elements
     size_t address_count;
     bool given; // in the job; otherwise it is the default of the buffer's type

@@ -3,15 +3,15 @@
 
 #include "tuner/job/job_parts.h"
 
-enum { DEPTH_MAX = 64, DIGIT = '0', NAME = 'a' }; // the signs for any number, for any name
+enum { DEPTH_MAX = 64, DIGIT = '0', NAME = 'a' }; // the characters for any number, for any name
 
-// Iterates over the characters ("signs") of a job file, except those inside strings and comments.
+// Iterates over the characters of a job file, except those inside strings and comments.
 struct signs {
     const char *at;
     int line, unclosed; // line of the first string that does not end on its own line; 0: none so far
 };
 
-// The next sign that is not a blank, or 0 at the end. A string counts as one sign, its opening quote.
+// The next character that is not a blank, or 0 at the end. A string counts as one character, its opening quote.
 static char next_sign(struct signs *s)
 {
     for (;;) {
@@ -38,8 +38,8 @@ static char next_sign(struct signs *s)
     return sign;
 }
 
-// Whether the word that begins here is a value that needs quotes, such as add in `name = add;`, as opposed to true,
-// false or a setting's name.
+// Whether the word that begins here is a value that needs quotes, such as `add` in `name = add;`, and not true, false
+// or a setting's name.
 static bool needs_quotes(const char *word, size_t length)
 {
     const char *after = word + length + strspn(word + length, " \t");

@@ -1,6 +1,7 @@
 // cuBLAS and cublasLt: the references' matrix products and the baselines. This is the only module that includes their
-// headers. Both libraries are opened at run time, when first needed, since they take 0.5 s and several hundred MiB to
-// load. The worker runs without them: references by cuBLAS and these baselines are then unavailable, with the reason.
+// headers. Both libraries are opened at run time, when first needed, because they take 0.5 s and several hundred MiB to
+// load. The worker also runs without them, and then reports why references by cuBLAS and these baselines are
+// unavailable.
 #pragma once
 
 #include "kernels/operation.h"
@@ -25,7 +26,7 @@ int blas_gemv(struct blas *, const struct device_gemm *, struct error *err);
 // cublasLt's algorithms for a product, in the order of its heuristics. Duplicates are left out.
 int blas_list_gemm(struct blas *, const struct device_gemm *, struct operation_way ways[OPERATION_WAYS_MAX],
                    size_t *count, struct error *err);
-// Makes the plan of one of these algorithms. `way` is the algorithm's string, which must come from the same version of
+// Makes the plan for one of these algorithms. `way` is the algorithm's string, which must come from the same version of
 // cublasLt. If `way` is NULL, runs the first eight algorithms, waits, and keeps the fastest one. These runs change C if
 // beta is not 0.
 int blas_plan_gemm(struct blas *, const struct device_gemm *, const char *way, struct blas_plan **out,

@@ -51,7 +51,7 @@ size_t cuda_memory_left(void);
 int cuda_host_alloc(size_t bytes, void **pointer, struct error *err);
 void cuda_host_free(void *pointer);
 
-// All enqueued. cuda_upload() of pageable memory may block until the source has been read.
+// All of these are enqueued. cuda_upload() of pageable memory may block until the source has been read.
 int cuda_upload(struct cuda *, uint64_t to, const void *from, size_t bytes, struct error *err);
 int cuda_download(struct cuda *, void *to, uint64_t from, size_t bytes, struct error *err);
 int cuda_copy(struct cuda *, uint64_t to, uint64_t from, size_t bytes, struct error *err);

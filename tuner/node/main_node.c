@@ -24,7 +24,7 @@ enum {
     TOLD_FROM = 1 << 20,     // bytes; larger files are reported at the start, so that they are not sent again
     LONGEST_SLEEP = 1000,    // ms
 };
-// The largest total size of all reported files. Each file is read before it is reported, since its content must be
+// The largest total size of all reported files. Each file is read before it is reported, because its content must be
 // correct.
 static const int64_t REPORTED_MOST = (int64_t)4 << 30;
 static const double poll_every = 1; // s between polls for workers that are stopped
@@ -64,8 +64,8 @@ static void tell_trouble(struct agent *a, const char *reason)
     node_message_put(&a->out, FRAME_TROUBLE, 0, &(struct node_trouble){reason});
 }
 
-// Creates and checks the cache's folder, since its files are executed here. In /tmp, another user could have created it
-// as a link to some other folder.
+// Creates and checks the cache's folder, because its files are executed here. In /tmp, another user could have created
+// it as a link to some other folder.
 static int make_cache(const char *path, struct error *err)
 {
     struct stat about;
@@ -312,7 +312,7 @@ static void hear(struct agent *a, double now)
     a->heard = now;
     while ((got = frame_next(&a->in, &f, &err)) > 0) take_frame(a, &f);
     if (got < 0) fprintf(stderr, "sweetspot-node: %s\n", err.message);
-    if (got < 0 || !open) a->over = true; // a cut frame is ignored
+    if (got < 0 || !open) a->over = true; // a truncated frame is ignored
 }
 
 static void keep_time(struct agent *a, double now)
@@ -356,7 +356,7 @@ static void turn(struct agent *a)
 
 static int greet(void)
 {
-    // Begins with a newline, since a banner may have ended without one.
+    // Begins with a newline, because a banner may have ended without one.
     autofree char *line = node_identity_line(), *text = text_format("\n%s\n", line);
     return output_all(STDOUT_FILENO, text, strlen(text));
 }

@@ -110,7 +110,7 @@ int node_arrival_end(struct node_arrival *a, struct error *err)
         result = error_set(err, "'%s' was changed on its way", a->path);
     else if (rename(a->temporary, a->path))
         result = error_set(err, "cannot write '%s': %s", a->path, strerror(errno));
-    if (result > 0) { // it has its name, so nothing must be removed
+    if (result > 0) { // it has its final name, so there is no file to remove
         free(a->temporary);
         a->temporary = NULL;
     }

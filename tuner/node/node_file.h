@@ -16,8 +16,8 @@ char *node_file_name(const char *path, const char hash[HASH_TEXT_SIZE]);
 int node_file_hash(const char *path, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *);
 // The hash and the size of an open file, whose position does not change.
 int node_file_hash_open(int fd, char hash[HASH_TEXT_SIZE], int64_t *size, struct error *);
-// Sends FRAME_FILE with this description, and the bytes of an open file from its beginning. Takes the descriptor.
-// Returns -1 with a message on failure.
+// Sends FRAME_FILE with this description, and the bytes of an open file from its beginning. Takes ownership of the
+// descriptor. Returns -1 with a message on failure.
 int node_file_send(struct frame_writer *, int fd, const struct node_file *, struct error *);
 
 // A file that is arriving.

@@ -8,7 +8,7 @@ enum {
     HEADER = 12,
     PIECE = 64 << 10,         // bytes of data in one frame
     ON_THEIR_WAY = 4 * PIECE, // most bytes that are queued for the pipe ahead of a heartbeat
-    LONGEST_LINE = 1 << 20,   // bytes of a banner's line
+    LONGEST_LINE = 1 << 20,   // most bytes in a line of a banner
     LONGEST_FRAME = 8 << 20,  // longer data is sent in pieces; the longest frame is a node's list of files
 };
 
@@ -134,7 +134,7 @@ static void read_piece(int fd, char *out, size_t size)
     memset(out + done, 0, size - done);
 }
 
-// Data that may be cut anywhere is sent in pieces, everything else as one frame.
+// Data that may be split anywhere is sent in pieces, everything else as one frame.
 static void make_ready(struct frame_writer *w)
 {
     while (w->first && byte_queue_size(&w->ready) < ON_THEIR_WAY) {

@@ -1,6 +1,6 @@
 // After the agent's greeting (node_message.h), driver and agent write frames to each other over the pipe between them.
 // A frame has a type, the number of a worker (a channel; 0: the agent itself) and bytes. A frame is processed only when
-// it is complete, so a message that is cut by a lost connection is never taken for a whole one.
+// it is complete, so a message that is truncated by a lost connection is never mistaken for a complete one.
 //
 // Frames, including those of files, keep their order, so a request that is sent after its files finds them. Only a
 // heartbeat overtakes waiting frames. Files are sent in pieces, so that a large file delays a heartbeat by one piece at
@@ -58,8 +58,8 @@ struct frame_writer {
 
 void frame_put(struct frame_writer *, enum frame_type, uint32_t channel, const void *data, size_t size);
 void frame_put_first(struct frame_writer *, enum frame_type); // before all waiting frames
-// Both queue the bytes of a file as FRAME_DATA. frame_put_data copies the bytes. frame_put_descriptor takes the
-// descriptor, and reads the bytes when their turn comes.
+// These queue the bytes of a file as FRAME_DATA. frame_put_data copies the bytes. frame_put_descriptor takes ownership
+// of the descriptor, and reads the bytes when their turn comes.
 void frame_put_data(struct frame_writer *, const void *data, size_t size);
 void frame_put_descriptor(struct frame_writer *, int fd, size_t size);
 bool frame_pending(const struct frame_writer *);

@@ -59,7 +59,7 @@ union node_message {
         const char *reason;
     } trouble;
     struct node_file {
-        const char *name, *path; // one of them; name: below the node's cache; path: anywhere on the node
+        const char *name, *path; // only one is given; name: below the node's cache; path: anywhere on the node
         const char *hash;
         int64_t size; // -1: unknown
     } file;

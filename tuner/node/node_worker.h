@@ -7,7 +7,7 @@
 struct node_worker {
     uint32_t channel;
     struct child child;
-    bool lines;              // forward its stdout line by line, since files that a line names are sent before it
+    bool lines;              // forward its stdout line by line, because files that a line names are sent first
     bool end_input;          // close its stdin when all input is written
     bool stopped;            // stopped, as last reported
     bool ended;              // everything is reported
@@ -31,7 +31,7 @@ void node_worker_io(struct node_worker *, struct frame_writer *, bool reads, dou
                     void *user);
 // Sends FRAME_STATE if the process was stopped or continued.
 void node_worker_check(struct node_worker *, struct frame_writer *);
-// Kills the worker and its group, without waiting, as a process that is inside a device driver may take long to end.
-// `ended` is set later.
+// Kills the worker and its group, without waiting, because a process inside a device driver may take a long time to
+// end. `ended` is set later.
 void node_worker_kill(struct node_worker *);
 void node_worker_release(struct node_worker *); // kills it and waits

@@ -60,7 +60,7 @@ static void take(struct recent_times *r, double time)
 struct station {
     double seconds[LOOK_AHEAD_RECENT];
     size_t times, next, waiting, workers, busy;
-    size_t first;  // candidates that it begins with
+    size_t first;  // candidates that count as partly done at the beginning
     double *until; // when each busy worker is done: a heap, the earliest first
 };
 

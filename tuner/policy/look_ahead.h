@@ -45,5 +45,5 @@ void look_ahead_freed(struct look_ahead *, double now);
 void look_ahead_proposed(struct look_ahead *, double now);
 void look_ahead_full(struct look_ahead *);
 
-// Candidates per second with n > 0 candidates outstanding, once the network is full, if the times repeat.
+// Candidates per second with n > 0 candidates outstanding, once the network is full. Assumes that the times repeat.
 double look_ahead_throughput(const struct look_ahead *, size_t n);

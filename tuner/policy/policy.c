@@ -10,7 +10,7 @@
 #include "tuner/base/memory.h"
 
 static const double slow_kernel = 0.1;      // s on the GPU; kernels above this are slow
-static const double forgotten_share = 0.25; // of the measured trials; so about 1.3 are compiled per measured one
+static const double forgotten_share = 0.25; // of the measured trials; 1.25 are compiled for each measured one
 
 void policy_init(struct policy *p, const struct policy_settings *settings)
 {
@@ -76,8 +76,8 @@ void policy_continue_final(struct policy *p)
 }
 
 // Whether trials are so slow that milliseconds in the driver do not matter. A worker then gets its next request only
-// after it has answered, so that the request can be chosen with that result. (Ranking the waiting candidates of fast
-// kernels gave worse results.)
+// after it has answered, so that the choice can use its result. (Ranking the waiting candidates of fast kernels gave
+// worse results.)
 static bool is_slow(const struct policy *p)
 {
     return !p->settings.lockstep && p->ahead.gpu.mean > slow_kernel;
@@ -194,7 +194,7 @@ void policy_remove(struct policy *p, struct queued_task *t)
 
 // GPUs ---------------------------------------------------------------------------------------------------------------
 
-// The GPU with the shortest queue among those whose worker can take another request.
+// The GPU with the shortest queue among those whose worker can accept another request.
 static size_t free_gpu(const struct policy *p, size_t depth)
 {
     size_t best = POLICY_NO_WORKER;
@@ -268,8 +268,8 @@ static bool has_choice(const struct policy *p, size_t waiting)
     return free < 2 || waiting > free;
 }
 
-// Chooses the waiting candidate that is measured next, or forgotten, and writes the action to `a`. Returns false if no
-// candidate waits.
+// Chooses the waiting candidate to measure or forget next, and writes the action to `a`. Returns false if no candidate
+// waits.
 static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
 {
     struct queued_task *t = task_queue_first(&p->queue, TASK_READY), *worst = t;
@@ -399,7 +399,7 @@ struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
     return head;
 }
 
-// Puts the tasks of a lost request back into their waiting state. With `alone`, each is then counted by itself.
+// Puts the tasks of a lost request back into their waiting state. With `alone`, each task is then counted by itself.
 static void give_back(struct policy *p, struct policy_request *request, bool alone)
 {
     for (size_t i = 0; i < request->task_count; i++) {
@@ -536,7 +536,7 @@ static struct policy_action next_of_final(struct policy *p, struct policy_action
 
 static bool next_of_search(struct policy *p, struct policy_action *a)
 {
-    if (!p->settings.lockstep && next_for_compilers(p, a)) return true; // compilers work while others are proposed
+    if (!p->settings.lockstep && next_for_compilers(p, a)) return true; // compilers work during proposals
     if (!wants_proposal(p)) return next_for_compilers(p, a);
     a->kind = POLICY_PROPOSE;
     return true;
@@ -552,7 +552,7 @@ struct policy_action policy_next(struct policy *p, double now)
     if (search_is_over(p))
         a.kind = POLICY_DONE;
     else if (p->settings.lockstep ? next_of_search(p, &a) || next_for_gpus(p, &a)
-                                  : next_for_gpus(p, &a) || next_of_search(p, &a)) // proposals take time
+                                  : next_for_gpus(p, &a) || next_of_search(p, &a)) // last, because proposals take time
         return a;
     else if (!p->end && p->settings.time > 0)
         a.until = p->started + p->settings.time;

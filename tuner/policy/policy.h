@@ -14,12 +14,12 @@
 //
 // From the times so far, look_ahead.h computes how far proposals run ahead of the GPUs. If the kernel is slow, the
 // strategy (if it can) ranks the waiting candidates whenever a GPU becomes free. The most promising candidate is then
-// measured first. Hopeless candidates are forgotten as long as another candidate waits. At most one candidate is
-// forgotten for every four that are measured.
+// measured first. A hopeless candidate is forgotten if another candidate waits. At most one candidate is forgotten for
+// every four that are measured.
 //
 // The policy manages every task from policy_add until policy_remove; the caller owns the task's memory. A request goes
-// to one GPU. Its worker answers requests in order, and holds a few of them so that it never waits. If a worker is
-// lost, only the request at the head of its queue is lost; the requests after it are assigned again.
+// to one GPU. The GPU's worker answers requests in order, and holds a few of them so that it never waits. If a worker
+// is lost, only the request at the head of its queue is lost; the requests after it are assigned again.
 //
 // In lockstep (replay) nothing overlaps: a fixed number of proposals is compiled, then one is measured and reported,
 // then the strategy is asked for the next. The sequence of asks and tells then depends only on the seed and the
@@ -87,7 +87,7 @@ struct policy {
     struct stop stop; // stop.evaluations: configurations that have a result
     struct look_ahead ahead;
     double started, now;
-    size_t measured, forgotten; // trials that a GPU answered; ready trials that were forgotten
+    size_t measured, forgotten; // trials for which a GPU answered; ready trials that were forgotten
     bool ranked;                // the ranking of the waiting trials is up to date
     enum search_end end;
     bool interrupted;
@@ -99,7 +99,7 @@ struct policy {
 };
 
 enum policy_action_kind {
-    POLICY_WAIT,    // nothing to do before the next event, or the time `until`
+    POLICY_WAIT,    // nothing to do until the next event or the time `until`
     POLICY_PROPOSE, // ask the strategy: policy_add, or policy_no_proposal
     POLICY_COMPILE, // `task` on compiler `worker`: policy_compiled, or policy_remove if it failed
     POLICY_RECALL,  // `task` has a result in the store: tell the strategy, policy_remove
@@ -127,7 +127,7 @@ void policy_init(struct policy *, const struct policy_settings *);
 void policy_release(struct policy *);
 // Adds workers; the existing ones keep their numbers. New GPUs are not ready yet, new compilers are.
 void policy_grow(struct policy *, size_t compilers, size_t gpus);
-// Sets whether a compiler takes requests; its node may be gone.
+// Sets whether a compiler accepts requests; it does not if its node is gone.
 void policy_compiler_there(struct policy *, size_t compiler, bool there);
 
 void policy_begin(struct policy *, double now);                 // begins the search
@@ -142,41 +142,43 @@ void policy_clock(struct policy *, double now);
 // Proposals.
 void policy_add(struct policy *, struct queued_task *, enum task_purpose, enum task_known);
 void policy_no_proposal(struct policy *, bool exhausted);
-// A configuration has a result, whether it was proposed or not. `objective` is in s, or NaN for a failure.
+// Reports a configuration's result, whether the configuration was proposed or not. `objective` is in s, or NaN for a
+// failure.
 void policy_reported(struct policy *, double objective);
 
 // The trials in state READY, which are to be ranked; malloc'ed.
 struct queued_task **policy_waiting(const struct policy *, size_t *count);
 
-// A task has been compiled, and its compiler is idle again.
+// Reports that a task has been compiled, and that its compiler is idle again.
 void policy_compiled(struct policy *, struct queued_task *);
-// A task has been measured, and its hardware events are to be counted.
+// Reports that a task has been measured, and that its hardware events are to be counted.
 void policy_countable(struct policy *, struct queued_task *);
-// A task is finished, whatever its result. It must not be part of a request.
+// Removes a finished task, whatever its result. The task must not be part of a request.
 void policy_remove(struct policy *, struct queued_task *);
 
-// A GPU's worker is ready for requests.
+// Reports that a GPU's worker is ready for requests.
 void policy_gpu_ready(struct policy *, size_t gpu);
-// The request at the head of a GPU's queue has been answered. Returns this request. The caller frees `tasks`, and calls
-// policy_countable or policy_remove for each of them.
+// Reports that the request at the head of a GPU's queue has been answered, and returns this request. The caller frees
+// `tasks`, and calls policy_countable or policy_remove for each of them.
 struct policy_request policy_gpu_answered(struct policy *, size_t gpu);
-// A GPU's worker is lost. Returns the request at fault, to be handled like an answered one. Returns REQUEST_NONE if the
-// loss was `announced` (the worker had answered that it would end), if the worker had nothing to do, or if it was
-// counting several tasks, which are then counted again one by one.
+// Reports that a GPU's worker is lost. Returns the request at fault, to be handled like an answered one. Returns
+// REQUEST_NONE if the loss was `announced` (the worker had answered that it would end), if the worker had nothing to
+// do, or if it was counting several tasks, which are then counted again one by one.
 struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announced);
 
-// A GPU is lost with its node. Returns whether its candidate may be retried. The answer is false if too many nodes have
-// been lost while they measured the candidate. Call this before policy_gpu_lost.
+// Reports that a GPU is lost with its node. Returns whether its candidate may be retried. The answer is false if too
+// many nodes have been lost while they measured the candidate. Call this before policy_gpu_lost.
 bool policy_lost_with_node(struct policy *, size_t gpu);
 
-// The worker of a task was ended from outside. The task may not be at fault, so it waits for a worker again. A task
-// that was running on a GPU (`begun`) gets one retry. A task that had not begun, or that a compiler had, gets
-// ENDED_MOST retries. Returns false if these retries are used up. If the worker was a compiler, it is idle again.
+// Reports that the worker of a task was ended from outside. The task may not be at fault, so it waits for a worker
+// again. A task that was running on a GPU (`begun`) gets one retry. A task that had not begun on a GPU, or that was
+// being compiled, gets ENDED_MOST retries. Returns false if these retries are used up. If the worker was a compiler, it
+// is idle again.
 bool policy_try_again(struct policy *, struct queued_task *, bool begun);
 
-// A compiler was lost with its node: its task waits again, without a limit on the number of retries.
+// Reports that a compiler was lost with its node. Its task waits again, without a limit on the number of retries.
 void policy_compiler_gone(struct policy *, struct queued_task *);
-// The final's GPU was lost with its node: another one runs the final from the beginning.
+// Reports that the final's GPU was lost with its node. Another GPU runs the final from the beginning.
 void policy_move_final(struct policy *);
 
 // Sets whether there is a reference from now on. It is measured when a GPU joins, and when the search ends unless it
@@ -185,10 +187,10 @@ void policy_move_final(struct policy *);
 // only one GPU.
 void policy_use_reference(struct policy *, bool);
 void policy_check_again(struct policy *, size_t gpu);  // checks this GPU at once
-void policy_check_device(struct policy *, size_t gpu); // the GPU is a different device now
+void policy_check_device(struct policy *, size_t gpu); // reports that the GPU is a different device now
 
 // Ends the search in an orderly way: only work that is already on a GPU is finished.
 void policy_interrupt(struct policy *);
 
-// Whether more time would not help.
+// Whether the search would have ended even with more time.
 bool policy_exhausted(const struct policy *);

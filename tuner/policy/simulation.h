@@ -14,13 +14,15 @@ struct simulation;
 // caller's struct.
 struct simulation_calls {
     void (*propose)(struct simulation *); // policy_add, or policy_no_proposal
-    // A task is given to a compiler. Returns the seconds that it takes.
+    // Called when a task is given to a compiler. Returns the seconds that it takes.
     double (*compile)(struct simulation *, struct queued_task *);
-    // A compiler is done: call policy_compiled, or policy_reported and policy_remove if the task does not compile.
+    // Called when a compiler is done. Calls policy_compiled, or policy_reported and policy_remove if the task does not
+    // compile.
     void (*compiled)(struct simulation *, struct queued_task *);
-    // A request has reached the head of a GPU's queue. Returns the seconds that it takes.
+    // Called when a request has reached the head of a GPU's queue. Returns the seconds that it takes.
     double (*begin)(struct simulation *, const struct policy_request *);
-    // The worker answered, or the request killed it: report each task, and call policy_countable or policy_remove.
+    // Called when the worker has answered or the request killed it. Reports each task, and calls policy_countable or
+    // policy_remove.
     void (*answered)(struct simulation *, const struct policy_request *, bool lost);
     void (*gone)(struct simulation *, const struct policy_action *); // RECALL, DROP, FORGET: policy_remove
     void (*rank)(struct simulation *); // rates waiting tasks; NULL unless the settings say that the strategy ranks

@@ -81,7 +81,7 @@ static void name_tree(const struct source *s, char hash[HASH_TEXT_SIZE])
     hash_finish(h, hash);
 }
 
-// Sends a file with this content, unless the node has it already. Takes the name.
+// Sends a file with this content, unless the node has it already. Takes ownership of the name.
 static void send_text(struct node_link *l, char *name, const char *text)
 {
     char hash[HASH_TEXT_SIZE];
@@ -113,7 +113,7 @@ static char *send_tree(struct node_link *l, const struct compile_request *c)
     if (source_open(&s, &r, NULL)) return NULL;
     name_tree(&s, tree);
     for (size_t i = 0; i < s.file_count; i++)
-        if (*s.files[i].path == '/') // the node creates files without a path
+        if (*s.files[i].path == '/') // the node itself creates files without an absolute path
             send_text(l, text_format("trees/%s%s", tree, s.files[i].path), s.files[i].text);
     // A request may name include folders in which nothing was found. A file in each of these folders makes the folder
     // exist on the node.
@@ -150,7 +150,7 @@ static void place_source(struct node_link *l, json_t *request)
     for (size_t i = 0; i < c.include_count; i++) json_array_append_new(include, below(root, c.include[i]));
     json_object_set_new(request, "source", below(root, c.program.source));
     json_object_set_new(request, "include", include);
-    json_object_del(request, "edits"); // the tree has them applied
+    json_object_del(request, "edits"); // they are already applied in the tree
     source_options_move(options, root);
     if (options) json_object_set_new(request, "options", options);
 }

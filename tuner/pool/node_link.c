@@ -69,7 +69,8 @@ void node_link_stop(struct node_link *l, bool refused, const char *format, ...)
     for (size_t i = 0; i < l->channel_count; i++) l->channels[i]->lost = !l->channels[i]->ended;
 }
 
-// Handles the end of the pipe. A shell, ssh and env report a program that is missing or cannot be run by 127 and 126.
+// Handles the end of the pipe. A shell, ssh and env exit with 127 if a program is missing, and with 126 if it cannot be
+// run.
 static void end(struct node_link *l)
 {
     int status = 0;
@@ -305,7 +306,7 @@ void node_link_end_wait(struct node_link *l, double limit)
 {
     int status;
     while (l->state != LINK_DOWN && l->child.pid && clock_now() < limit && !child_ended(&l->child, &status)) {
-        char ignored[4096]; // a full pipe must not keep it from ending
+        char ignored[4096]; // a full pipe must not keep the agent from ending
         while (read(l->child.from, ignored, sizeof ignored) > 0) {
         }
         usleep(1000);
@@ -315,7 +316,7 @@ void node_link_end_wait(struct node_link *l, double limit)
 void node_link_release(struct node_link *l)
 {
     node_link_stop(l, false, "the run is over");
-    for (size_t i = 0; i < l->channel_count; i++) free(l->channels[i]); // its worker was released before
+    for (size_t i = 0; i < l->channel_count; i++) free(l->channels[i]); // its worker has been released
     free(l->channels);
     forget_files(&l->files);
     free(l->why);

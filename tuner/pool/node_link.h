@@ -14,7 +14,7 @@ struct node_link_settings {
     struct node_probe probes[2];         // files by which an agent proves that it sees the driver's files
     size_t probe_count;
     char *keep;    // folder for files that nodes send
-    bool recorded; // nodes replay a recording, whose binaries are no files
+    bool recorded; // nodes replay a recording, whose binaries are not files
     void (*report)(void *user, bool shown, const char *text);
     void *user;
 };
@@ -22,7 +22,7 @@ struct node_link_settings {
 struct node_channel {
     struct node_link *link;
     uint32_t number;
-    struct byte_queue output, errors; // bytes that have arrived and were not taken yet
+    struct byte_queue output, errors; // bytes that have arrived and were not read yet
     bool ended, killed;               // the process has ended (`status` says how); the agent had to kill it
     bool lost;                        // lost with the link
     bool stopped;
@@ -39,7 +39,7 @@ struct node_link_files {
     json_t *brought; // files that the node has sent: path there -> path here
     size_t unnamed;  // number of files received since an answer last named one
     struct node_arrival arrival;
-    char *arriving; // that file's path on the node
+    char *arriving; // the arriving file's path on the node
 };
 
 struct node_link {

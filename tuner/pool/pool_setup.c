@@ -9,7 +9,7 @@
 #include "tuner/pool/pool_slots.h"
 #include "tuner/protocol/message.h"
 
-// Reads "0,2" and adds one GPU worker for each.
+// Reads a list such as "0,2" and adds one GPU worker for each device.
 static int read_device_list(struct worker_pool *p, struct error *err)
 {
     for (const char *at = p->settings.device;; at++) {
@@ -239,7 +239,7 @@ struct question {
     int ended; // how often its compiler was killed from outside
 };
 
-// Takes the compilers' answers. A request is sent again if its compiler was killed from outside (up to ENDED_MOST
+// Handles the compilers' answers. A request is sent again if its compiler was killed from outside (up to ENDED_MOST
 // times) or its node was lost (without limit).
 static int take_answers(struct worker_pool *p, struct question *questions, size_t *left, size_t *which,
                         struct error *err)

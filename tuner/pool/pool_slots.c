@@ -151,7 +151,7 @@ bool pool_give_up_baseline(struct worker_pool *p, const json_t *answer)
     if (!name || answer_status(answer) != STATUS_CRASHED) return false;
     json_array_each(json_object_get(p->job_request, "baselines"), i, each) {
         if (strcmp(json_get_string(each, "name", ""), name) != 0) continue;
-        if (json_object_get(each, "reason")) return false; // it was not called
+        if (json_object_get(each, "reason")) return false; // it was not called, so it did not crash
         json_object_set_new(each, "reason", json_string(answer_reason(answer, "it crashed")));
         return true;
     }

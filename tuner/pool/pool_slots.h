@@ -12,7 +12,7 @@ static inline int pool_start_weight(bool outside)
     return outside ? 1 : ENDED_MOST;
 }
 
-// Adds a slot; takes the strings.
+// Adds a slot. Takes ownership of the strings.
 void pool_add_gpu(struct worker_pool *, size_t node, char *name, char *device);
 void pool_add_compiler(struct worker_pool *, size_t node, char *name);
 // Whether some slot compiles, or may do so after its greeting.
@@ -53,8 +53,8 @@ struct pool_node {
     struct node_spec spec;
     struct node_link link;
     bool joined;   // it has slots
-    bool began;    // its agent was started, and the agent's end was not processed yet
-    bool listed;   // it was in the list when that was last read
+    bool began;    // its agent was started, and the agent's end has not been processed yet
+    bool listed;   // it was in the list when the list was last read
     bool disabled; // for good
     int64_t gpus;  // number of GPUs; 0: its first GPU's worker has not reported it yet
     int failures;  // number of failures in a row
@@ -62,7 +62,7 @@ struct pool_node {
     double up;     // when it came up
     enum node_compilers compilers;
     int greetings; // number of failed greetings of its compilers
-    int foreign;   // number of answers to other requests
+    int foreign;   // number of answers to requests that its workers were not given
 };
 
 // Reads the list and starts all nodes. Returns -1 with a message on failure.
@@ -80,9 +80,9 @@ void pool_node_disable(struct worker_pool *, size_t node, const char *why);
 // node, the request that it was given may be retried, and the second such answer disables the node. Nothing is done
 // about a local worker, because a candidate may have damaged it.
 void pool_node_foreign(struct worker_pool *, size_t node, struct pool_event *);
-// Returns whether the GPU's node cannot take the run's job. If so, disables the GPU.
+// Returns whether the GPU's node cannot carry out the run's job. If so, disables the GPU.
 bool pool_gpu_refuses_job(struct worker_pool *, size_t gpu);
-// Takes the number of GPUs from a GPU worker's hello. The other GPUs get slots later, in pool_nodes_serve.
+// Reads the node's number of GPUs from a GPU worker's hello. The other GPUs get slots later, in pool_nodes_serve.
 void pool_node_count_gpus(struct worker_pool *, size_t gpu, const json_t *hello);
 // Call when a compiler has sent its greeting. Its node compiles if this compiler is the same as the first one.
 void pool_node_greeted(struct worker_pool *, size_t node, const json_t *hello);
@@ -91,9 +91,9 @@ void pool_node_not_greeted(struct worker_pool *, size_t node, const char *why);
 // Another slot whose worker runs on the GPU that this hello names; NULL if there is none. Two workers on one GPU slow
 // each other down.
 const struct pool_slot *pool_gpu_twin(const struct worker_pool *, size_t gpu, const json_t *hello);
-// Disables a GPU that cannot be used, and returns whether it has disabled the GPU. It cannot be used if it is not the
-// model that the user wants. On a node, it also cannot be used if its model or driver differs from the first GPU's, or
-// if it takes part in the run already.
+// Disables the GPU if it cannot be used, and returns whether it did so. A GPU cannot be used if it is not the model
+// that the user wants. On a node, it also cannot be used if its model or driver differs from the first GPU's, or if it
+// takes part in the run already.
 bool pool_gpu_differs(struct worker_pool *, size_t gpu, const json_t *hello);
 // Seconds that a run waits for a GPU when it has none.
 double pool_timeout(void);

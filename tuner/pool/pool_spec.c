@@ -170,7 +170,8 @@ long pool_slurm_count(const char *list, size_t node)
     return 0;
 }
 
-// The output of a program, malloc'ed; NULL if it fails or Slurm does not answer in time, since the driver waits for it.
+// The output of a program, malloc'ed. NULL if the program fails or Slurm does not answer in time. The time is limited
+// because the driver waits.
 static char *ask(const char *const *words)
 {
     autofree char *command = text_command(words), *quiet = text_format("exec %s 2>/dev/null", command);

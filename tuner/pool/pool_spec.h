@@ -1,7 +1,7 @@
 // Turns `--pool` into a list of nodes. For each node, the list says how the agent is started, which GPUs the node has,
 // and how many of its cores compile.
 //
-//     local  local:0,1        this machine, by an agent
+//     local  local:0,1        this machine, through an agent
 //     ssh:host1,host2
 //     slurm  slurm:4711       the nodes of this allocation, or of others: srun starts a step for each
 //     nodes.cfg               a file of nodes in libconfig's syntax, with a command each (docs/cluster.md):
@@ -12,7 +12,7 @@
 //       { name = "box";   command = "docker exec -i box"; count = 2; gpus = 4; program = "/opt/sweetspot-node"; }
 //     );
 //
-// Several items are separated by commas. A list of nodes can be read again during a run, since files and allocations
+// Several items are separated by commas. A list of nodes can be read again during a run, because files and allocations
 // change.
 #pragma once
 

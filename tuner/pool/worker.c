@@ -72,7 +72,7 @@ static void describe_death(const struct worker *w, struct error *err)
     error_set(err, "worker '%s' %s%s%s", w->name, how, w->words.last[0] ? ": " : "", w->words.last);
 }
 
-// Takes the bytes that the link has received.
+// Handles the bytes that the link has received.
 static int channel_io(struct worker *w, struct error *err)
 {
     struct node_channel *c = w->channel;
@@ -163,7 +163,7 @@ int worker_receive(struct worker *w, json_t **answer, struct error *err)
 void worker_kill(struct worker *w)
 {
     if (w->child.pid) {
-        child_kill(&w->child, &w->exit_status); // with its group, as a tool may wrap the worker
+        child_kill(&w->child, &w->exit_status); // with its group, because a tool may wrap the worker
         read_stderr(w);
         child_close_all(&w->child);
     }

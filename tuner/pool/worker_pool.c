@@ -199,7 +199,7 @@ static bool lose(struct worker_pool *p, struct pool_slot *slot, struct pool_even
     return true;
 }
 
-// Takes a GPU worker's message about its set-up or the head of its queue. Returns true if it causes an event.
+// Handles a GPU worker's message about its set-up or the head of its queue. Returns true if it causes an event.
 static bool take_gpu_message(struct worker_pool *p, struct pool_slot *slot, json_t *message, double now,
                              struct pool_event *event)
 {
@@ -226,7 +226,7 @@ static bool take_gpu_message(struct worker_pool *p, struct pool_slot *slot, json
     return true;
 }
 
-// Takes a compiler's answer. Returns true if it causes an event.
+// Handles a compiler's answer. Returns true if it causes an event.
 static bool take_compiler_answer(struct worker_pool *p, struct pool_slot *slot, json_t *answer,
                                  struct pool_event *event)
 {
@@ -242,7 +242,7 @@ static bool take_compiler_answer(struct worker_pool *p, struct pool_slot *slot, 
     return true;
 }
 
-// Takes one message of a worker. Returns true if it causes an event.
+// Handles one message of a worker. Returns true if it causes an event.
 static bool take_message(struct worker_pool *p, struct pool_slot *slot, json_t *message, double now,
                          struct pool_event *event)
 {
@@ -290,7 +290,7 @@ bool pool_next_of(struct worker_pool *p, struct pool_slot *slot, double now, str
         error_set(&event->why, "the worker ended, as it had announced");
         return lose(p, slot, event);
     }
-    // If it had not begun the request, the previous one may have damaged the GPU worker.
+    // If the GPU worker had not begun its request, the previous request may have damaged it.
     event->outside = slot->state == GPU_READY && slot->queued && !slot->begun;
     if (slot->dead) {
         event->why = slot->death;

@@ -21,7 +21,7 @@ enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
 struct pool_sent {
     int64_t id;
     json_t *request; // for checking the answer
-    double timeout;  // s, counted from when it reaches the head
+    double timeout;  // s, from the time when it reaches the head
 };
 
 // A place for a worker: a compiler, which has one request at a time, or a GPU worker.
@@ -45,7 +45,7 @@ struct pool_slot {
 
     // For a GPU worker:
     char *device, *uuid; // "0"; uuid: the device's, once known
-    char *disabled;      // why it is no longer started (another model, does not work); NULL: it is in use
+    char *disabled;      // why it is no longer started (another model, defective); NULL: it is in use
     enum gpu_state state;
     int64_t setup_id;
     bool begun;  // the worker has sent a progress message for the head of the queue
@@ -59,11 +59,11 @@ struct pool_settings {
     bool counters;                    // GPU workers load the counting library
     bool nvcc;                        // candidates are compiled by nvcc
     const struct pool_request *nodes; // NULL: workers run on the driver's machine
-    double patience;                  // s that set-up waits for a node that can be used; 0: as long as a run does
+    double patience;                  // s that set-up waits for a node that can be used; 0: pool_timeout()
     const char *keep, *probe_file;    // for nodes: the compile cache, and a file by which they prove that they see the
                                       // driver's files
     void *user;                       // for both callbacks
-    // Receives messages and the workers' stderr. `shown`: show the text to the user, do not only log it. NULL: dropped.
+    // Receives messages and the workers' stderr. `shown`: for the user, not only for the log. NULL: they are dropped.
     void (*report)(void *user, bool shown, const char *text);
     void (*progress)(void *user, const char *worker, const char *what, double share); // in set-up; NULL: dropped
 };

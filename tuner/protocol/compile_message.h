@@ -24,7 +24,7 @@ struct compile_request {
     const char *arch; // for a virtual architecture ("compute_90a") the file is PTX
     struct {
         const char *source, *text; // a file, or the program itself (the worker's support kernels)
-        const char *source_hash;   // the hash in the driver's trials; other sources are not compiled
+        const char *source_hash;   // the hash in the driver's trials; a source with another hash is not compiled
         const char *after;         // "behind" in JSON: code that nvcc compiles after the source
         bool host_headers;         // provides stand-ins for host headers (host_headers.h)
         size_t edit_count;

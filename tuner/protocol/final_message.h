@@ -75,7 +75,7 @@ struct final_entry_answer {
     const char *cubin_hash;  // of the bytes that ran
     struct final_times *problems;
     size_t problem_count;
-    bool left; // for the driver: it lost and is not in later parts
+    bool left; // used only by the driver: it lost and is not in later parts
 };
 
 struct final_answer {

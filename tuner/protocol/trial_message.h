@@ -4,9 +4,9 @@
 //     "problems":[{"problem":0,FIGURES of a problem,"worst":[i,j],"bad":0,"got":..,"want":..}, ..],
 //     "stages":[{"problem":0,"stage":0,FIGURES of a stage}, ..]}
 //
-// The problems are all those of the job, in the job's order. "implausible": correct, but faster than possible in a
-// trial or in a final, given the operation's minimum work and the device's peaks (tuner/gpu/peaks.h). "restart": the
-// candidate used the device's heap or printf buffer, which cannot be restored.
+// The problems are all those of the job, in the job's order. "implausible": correct, but faster (in a trial or in a
+// final) than the operation's minimum work and the device's peaks allow (tuner/gpu/peaks.h). "restart": the candidate
+// used the device's heap or printf buffer, which cannot be restored.
 #pragma once
 
 #include "tuner/protocol/candidate.h"

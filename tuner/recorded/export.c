@@ -114,7 +114,7 @@ static int add_trial(void *user, const struct trial *trial)
 {
     struct exporter *e = user;
     struct recorded *r = e->recorded;
-    if (e->used == r->trial_count) return 1; // more trials finished after they were counted
+    if (e->used == r->trial_count) return 1; // more trials have finished since the count was taken
     size_t n = e->used;
     add_metrics(e, trial);
     if (space_parse(e->job->space, trial->config, r->configs + n * r->parameter_count, NULL)) {
@@ -179,7 +179,7 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
                          .store = store,
                          .metrics = json_object_get(json_object_get(device, "counters"), "metrics")};
     r->about.job = arena_copy(&r->memory, job->name);
-    r->about.objective = job->search.objective == OBJECTIVE_WORST ? "worst" : "geomean"; // recorded spaces have no mean
+    r->about.objective = job->search.objective == OBJECTIVE_WORST ? "worst" : "geomean"; // recorded spaces lack "mean"
     json_t *limits = json_object_get(device, "device");
     r->about.device = limits ? json_deep_copy(limits)
                              : json_pack("{s:s, s:s}", "name", environment->device, "arch", environment->arch);

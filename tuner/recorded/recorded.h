@@ -79,7 +79,7 @@ struct recorded {
 struct recorded *recorded_new(void);
 void recorded_free(struct recorded *);
 
-// Makes room for `count` trials, all unknown. problem_count, metric_count and parameter_count must be set before.
+// Makes room for `count` trials, all unknown. problem_count, metric_count and parameter_count must already be set.
 // Returns -1 with a message if there is not enough memory.
 int recorded_add_trials(struct recorded *, size_t count, struct error *);
 

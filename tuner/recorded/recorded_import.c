@@ -3,7 +3,7 @@
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
 
-// Python writes NaN and Infinity, which are not JSON. Outside strings they are overwritten by 0 and blanks.
+// Python writes NaN and Infinity, which are not JSON. Outside strings they are overwritten with 0 and blanks.
 static void blank_python_numbers(char *text)
 {
     bool in_string = false;
@@ -16,7 +16,7 @@ static void blank_python_numbers(char *text)
         size_t length = strncmp(p, "NaN", 3) == 0 ? 3 : strncmp(p, "Infinity", 8) == 0 ? 8 : 0;
         if (length == 0) continue;
         bool minus = p > text && p[-1] == '-';
-        // "null" does not fit into three letters; 0 works, because a time of 0 counts as missing.
+        // "null" does not fit into three characters; 0 works, because a time of 0 counts as missing.
         memset(p, ' ', length);
         if (minus) p[-1] = ' ';
         *p = '0';

@@ -259,7 +259,8 @@ static json_t *parameters_json(const struct recorded *r)
     return list;
 }
 
-// Whether the field becomes a column. A field that is unknown in all trials does not, unless every reader expects it.
+// Whether the field becomes a column. A field that is unknown in all trials does not become one, unless every reader
+// expects it.
 static bool is_column(const struct recorded *r, const struct trial_field *f)
 {
     if (!(f->flags & FIELD_RECORDED)) return false;

@@ -41,8 +41,8 @@ void transfer_release(struct transfer *t)
 }
 
 // Returns the index of the value in this space. If the space lacks the value, returns the index of the nearest number,
-// or -1 if the numbers of the space cannot be compared with it. Sizes act by ratio, so positive numbers are compared by
-// their logarithms.
+// or -1 if the numbers of the space cannot be compared with it. The ratio of two sizes matters, so positive numbers are
+// compared by their logarithms.
 static int value_index(const struct transfer *t, size_t parameter, const char *text, size_t length)
 {
     size_t count = space_parameter(t->space, parameter)->count;

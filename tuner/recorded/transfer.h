@@ -1,5 +1,5 @@
 // Transfers the results of another space to this one, as a prior for the search (search/model/prior.h). Parameters are
-// matched by name, values by value. A number that this space lacks is replaced by the space's nearest number. A
+// matched by name, and values by equality. A number that this space lacks is replaced by the space's nearest number. A
 // configuration with a word that this space lacks is dropped. A parameter is ignored if one of the spaces lacks it, or
 // if it has the same value in all results.
 #pragma once

@@ -26,8 +26,8 @@ static double quantile(const double *sorted, size_t n, double q)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-// The figures for each value of a parameter. `times` must have room for all times; they are written grouped by value,
-// in ascending order within each group. `logs`: the logarithms of the times in order.
+// The figures for each value of a parameter. `times` must have room for all times; it receives them grouped by value,
+// ascending within each group. `logs`: the logarithms of the times, in the order of t->order.
 static struct by_value *gather(const struct trial_table *t, size_t p, const double *logs, double *times)
 {
     size_t count = t->parameters[p].count;

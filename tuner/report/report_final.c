@@ -21,7 +21,7 @@ static const char *verdict_of(const struct interval *ratio)
     return "undecided";
 }
 
-// Combines the problems' medians, and the ends of their intervals, by the objective.
+// Combines the problems' medians, and the ends of their intervals, according to the objective.
 static struct interval time_of(const struct result *r, const struct final *final, const struct final_entry *entry)
 {
     double value[JOB_MAX_PROBLEMS], low[JOB_MAX_PROBLEMS], high[JOB_MAX_PROBLEMS];
@@ -36,7 +36,7 @@ static struct interval time_of(const struct result *r, const struct final *final
     return (struct interval){result_objective(r, value), result_objective(r, low), result_objective(r, high)};
 }
 
-// Combines the problems' energies (J) by the objective; NaN if one of them is unknown.
+// Combines the problems' energies (J) according to the objective; NaN if one of them is unknown.
 static double joules_of(const struct result *r, const struct final_entry *entry, bool *limited)
 {
     double joules[JOB_MAX_PROBLEMS];

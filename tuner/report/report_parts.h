@@ -53,7 +53,7 @@ struct search_run {
     double from;           // Unix time from which trials belong to this run
     double started, ended; // Unix time
     double began, seconds; // when its search began, and how long it took
-    double at;             // seconds of search before it
+    double at;             // seconds of search before this run
     size_t evaluations_before, evaluations;
     json_t *document; // NULL: none
 };

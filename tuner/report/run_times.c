@@ -47,7 +47,7 @@ static struct search_run *run_of(const struct run_times *r, double moment)
     return &r->runs[low];
 }
 
-// Takes the run's document. A run may have written one document when it began and another when it ended; the later one
+// Stores the run's document. A run may have written one document when it began and another when it ended; the later one
 // is kept.
 static void take_document(struct search_run *run, double when, json_t *document)
 {

@@ -54,7 +54,7 @@ static uint32_t reason_number(struct string_pool *words, const char *reason)
     char text[REASON_LENGTH + 1];
     size_t length = 0;
     for (const char *p = reason; *p && *p != '\n' && length < REASON_LENGTH;) {
-        bool inside = p > reason && (isalnum((unsigned char)p[-1]) || p[-1] == '_'); // f32, M1 stay
+        bool inside = p > reason && (isalnum((unsigned char)p[-1]) || p[-1] == '_'); // f32 and M1 stay
         char *end = (char *)p;
         if (!inside && isdigit((unsigned char)*p)) strtod(p, &end);
         text[length++] = end > p ? '#' : *p;

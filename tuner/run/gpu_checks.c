@@ -10,8 +10,8 @@ struct checked_gpu {
     size_t id_count;        // length of `ids`
     size_t before_check;    // number of `ids` that are older than its newest check
     int failures;           // failed checks in a row
-    int64_t checks, trials; // checks in all; trials with a time
-    double ratio;           // its time in the newest check over the standard; NaN: unknown
+    int64_t checks, trials; // number of checks; number of trials with a time
+    double ratio;           // its time in the newest check divided by the standard; NaN: unknown
     char *disabled;         // why it is disabled; NULL: it is not
 };
 
@@ -122,7 +122,7 @@ static size_t disable(struct gpu_checks *c, size_t gpu, const char *how)
     return count;
 }
 
-static const double same_within = 0.01; // largest difference between two GPUs' times
+static const double same_within = 0.01; // relative difference up to which two GPUs' times count as equal
 
 static size_t judge(struct gpu_checks *c, size_t gpu, size_t compared)
 {

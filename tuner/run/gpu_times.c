@@ -1,7 +1,8 @@
 // See gpu_times.h.
 #include "tuner/run/gpu_times.h"
 
-static const double normal_deviation = 1.4826; // of a normal distribution whose median absolute deviation is 1
+// The standard deviation of a normal distribution whose median absolute deviation is 1.
+static const double normal_deviation = 1.4826;
 
 void gpu_times_release(struct gpu_times *t)
 {
@@ -53,7 +54,7 @@ static bool find_standard(const struct gpu_times *t, struct interval *standard)
 
 // Estimates how much the logarithm of a GPU's time changes from one of its times to the next, as a standard deviation
 // (gpu_times.h). Returns 0 if there are no such changes. For the judged GPU, only changes between its newest,
-// suspicious times count, because the change from its earlier times to these is what is being judged.
+// suspicious times count, because the change from its earlier times to these is the one being judged.
 static double deviation(const struct gpu_times *t, const struct gpu_times_of *judged)
 {
     autofree double *apart = memory_new(GPU_TIMES_KEPT * t->count, sizeof *apart);

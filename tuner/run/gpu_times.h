@@ -2,13 +2,13 @@
 // in.
 //
 // A GPU's time is compared with the *standard*, the median over the GPUs that are compared. If there are only two, the
-// standard is the first GPU's time, since it is unknown which of the two is unusual. A GPU differs if all of this is
-// true GPU_TIMES_KEPT times in a row:
+// standard is the first GPU's time, because it is unknown which of the two is unusual. A GPU differs if all of these
+// conditions hold GPU_TIMES_KEPT times in a row:
 //
 //     - The intervals of its newest time and of the standard do not overlap.
-//     - The logarithm of the two times' ratio is larger than 1%, since smaller differences decide nothing.
-//     - This logarithm is larger than GPU_TIMES_LIMIT deviations (below) of the change from one time of a GPU to its
-//       next.
+//     - The two times differ by more than 1%, because smaller differences do not matter.
+//     - The logarithm of their ratio is larger in magnitude than GPU_TIMES_LIMIT deviations (below) of the change from
+//       one time of a GPU to its next.
 //
 // The deviation is robust: it is 1.4826 times the median of the absolute changes between successive logarithms, over
 // all GPUs. The change after which the judged GPU differed is excluded. (Median absolute deviation: Rousseeuw and
@@ -21,10 +21,10 @@
 enum { GPU_TIMES_KEPT = 3, GPU_TIMES_LIMIT = 3 };
 
 struct gpu_times_of {
-    size_t count; // number of times kept, the newest first
+    size_t count; // number of times in `kept`, the newest first
     struct interval kept[GPU_TIMES_KEPT];
     size_t suspicious; // number of differing times in a row
-    bool fresh;        // the newest time was not judged yet
+    bool fresh;        // the newest time has not been judged yet
     bool out;          // disabled; no longer compared
 };
 
@@ -44,6 +44,6 @@ void gpu_times_release(struct gpu_times *);
 void gpu_times_grow(struct gpu_times *, size_t count);
 // Adds a GPU's time for the reference, in seconds, with its interval.
 void gpu_times_add(struct gpu_times *, size_t gpu, struct interval time);
-// Judges a GPU's newest time, once. *ratio: its newest time over the standard; *limit: the largest value that the ratio
-// or its inverse may have.
+// Judges a GPU's newest time, once. *ratio: its newest time divided by the standard; *limit: the largest value that the
+// ratio or its inverse may have.
 enum gpu_verdict gpu_times_decide(struct gpu_times *, size_t gpu, double tie, double *ratio, double *limit);

@@ -1,8 +1,8 @@
 // Sources of prior data for a run's model: the files of --prior and, automatically, the results in stores. Only other
 // environments (another device, problem or version of the source) are considered: those of this store, and those of
-// neighbouring stores that were made from the same template. The PRIOR_STORES nearest environments are used, which have
-// the fewest differing settings. Another store's results for the same environment are not used, because a user who
-// begins a new store wants a fresh start.
+// neighbouring stores that were made from the same template. The PRIOR_STORES nearest environments are used: those
+// whose settings differ least. Another store's results for the same environment are not used, because a user who begins
+// a new store wants a fresh start.
 //
 // In a replay only the files are used, so the sequence depends only on the seed and the results, not on other stores.
 //
@@ -69,9 +69,9 @@ struct prior *prior_file_read(const char *path, const char *environment, const s
     return prior;
 }
 
-// All of them ---------------------------------------------------------------------------------------------------------
+// All priors ----------------------------------------------------------------------------------------------------------
 
-enum { PRIOR_STORES = 3, PRIOR_STORES_SEEN = 100 }; // the most stores that are used; the most that are searched
+enum { PRIOR_STORES = 3, PRIOR_STORES_SEEN = 100 }; // the most environments that are used, stores that are searched
 
 struct near {
     char *path, *key;
@@ -82,7 +82,7 @@ struct near_list {
     const struct environment *own;
     struct display *display;
     const char *path; // path of the store that is searched
-    bool beside;      // it belongs to another job
+    bool beside;      // the store belongs to another job
     struct near nearest[PRIOR_STORES + 1];
     size_t count;
 };

@@ -1,6 +1,6 @@
-// Before the final: candidates that crashed once are measured once more if they may be among the finalists. A crash may
-// have another cause: the previous candidate has damaged the worker, or the driver or the device had a fault. A
-// candidate that is wrongly recorded as crashed could never win.
+// Before the final, candidates that crashed once are measured again if they may be among the finalists. The candidate
+// may not be to blame: the previous candidate may have damaged the worker, or the driver or the device may have failed.
+// A candidate that is wrongly recorded as crashed could never win.
 //
 // The time that such a candidate would take is predicted by trees (search/model/prior.h) that are grown on all results
 // except the crashes. The candidate is tried again if that time is at most the last finalist's time plus an allowance.
@@ -55,7 +55,7 @@ static int add_tasks(struct search *search, const struct results *s, double limi
 {
     int added = 0;
     for (size_t i = 0; i < s->crashed_count && s->crashed[i].slowdown <= limit && added < SEARCH_RETRIES; i++) {
-        int judged = store_decided(search->store, s->crashed[i].trial, err); // a second time, or in a final
+        int judged = store_decided(search->store, s->crashed[i].trial, err); // by a second try, or in a final
         if (judged < 0) return -1;
         if (judged) continue;
         struct task *t = task_add(search->policy, s->space, s->crashed[i].config, TASK_TRIAL, TASK_UNKNOWN);

@@ -15,10 +15,10 @@
 
 // Figures of a run, for its report and its document in the store.
 struct run_statistics {
-    double started, search_started; // wall clock since 1970; clock_now
+    double started, search_started; // s: Unix time; by clock_now
     int64_t new_trials, cache_hits;
     double compile_seconds, gpu_busy, gpu_wall, count_wall;
-    double count_busy;             // an estimate, as events would be counted too
+    double count_busy;             // an estimate, because events for timing would be counted too
     int64_t counted;               // number of trials counted
     double clock_mhz, temperature; // last seen
 };
@@ -54,7 +54,7 @@ struct run {
     struct job_answer job_answer; // the first GPU worker's
     struct arena memory;          // of that answer
     json_t *ceilings;             // the store's document; NULL: unknown
-    bool work_doubted;            // the warning has been given
+    bool work_doubted;            // the warning about doubtful work has been given
     struct store *store;
     struct policy policy;
     struct search search;
@@ -93,9 +93,9 @@ void run_take_compiler_answer(struct run *, size_t compiler, const json_t *answe
 void run_take_compiler_loss(struct run *, const struct pool_event *);
 
 // trial_record.c: the trials and counters to store.
-// Fills in the trial of a task, except for its id and its counters. A trial with status ok but without a time becomes
-// crashed. `answer` is the GPU worker's answer, or NULL. It points into `memory`, and the function takes ownership of
-// `memory`.
+// Fills in the trial of a task, except for its id and its counters. A trial with status ok but without a time gets the
+// status crashed. `answer` is the GPU worker's answer, or NULL. It points into `memory`, and the function takes
+// ownership of `memory`.
 void run_record_trial(const struct run *, struct finished_trial *, enum trial_status, const char *reason,
                       const struct trial_answer *answer, struct arena *memory);
 // Returns the counters in the answer for one trial (`answer` may be NULL), or NULL with *count 0 if there are none. The
@@ -103,7 +103,7 @@ void run_record_trial(const struct run *, struct finished_trial *, enum trial_st
 struct trial_counter *run_record_counters(const struct run *, const struct counted_trial *answer, size_t *count);
 
 // run_commit.c: stores results and reports them to the strategy.
-void run_add_proposal(struct run *, const uint16_t *config); // adds a trial; the store may have its result
+void run_add_proposal(struct run *, const uint16_t *config); // adds a task; the store may have its result
 // Queues a trial that has ended; run_commit_all commits it. Until then the task must not be touched. The answer, if
 // there is one, points into `memory`, and the function takes ownership of `memory`.
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const struct trial_answer *answer,
@@ -113,12 +113,12 @@ void run_commit(struct run *, struct task *, enum trial_status, const char *reas
 void run_commit_all(struct run *);
 void run_commit_counters(struct run *, struct task *, const struct counted_trial *); // NULL: no answer
 void run_replay_known(struct run *, struct task *);
-// Reports the store's trials that were not reported yet. Called before the search or, in lockstep, usually after the
-// search.
+// Reports the store's trials that have not been reported yet. Called before the search or, in lockstep, usually after
+// the search.
 void run_replay_stored(struct run *);
 
 // run_documents.c: the documents of a run in the store, and the live file next to it.
-// Takes the reference. If the document cannot be stored, returns -1 and sets the run's failure.
+// Takes ownership of `document`. If it cannot be stored, returns -1 and sets the run's failure.
 int run_put_document(struct run *, const char *kind, json_t *document);
 int run_put_origin(struct run *);           // device and job file
 json_t *run_document(struct run *);         // of kind "run", after the search; new reference

@@ -1,6 +1,6 @@
 // Requests to the compilers and their answers: see run.h. If a compiler dies or misses its deadline (NVRTC's callback
-// enforces an earlier one), its candidate fails with that reason and the compiler is restarted. If it is killed from
-// outside, the candidate gets a second try.
+// enforces an earlier one), its candidate fails with that reason and the compiler is restarted. If another process
+// killed it, the candidate gets a second try.
 #include "tuner/run/run.h"
 
 void run_compile(struct run *r, struct task *t, size_t compiler)

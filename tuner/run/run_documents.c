@@ -7,7 +7,7 @@
 #include "tuner/watch/live_status.h"
 
 static const double write_every = 1;    // minimum s between two versions of the live file
-static const double write_share = 0.02; // largest share of the driver's time for the live file
+static const double write_share = 0.02; // largest share of the driver's time that writing the live file may take
 
 int run_put_document(struct run *r, const char *kind, json_t *document)
 {
@@ -224,5 +224,5 @@ void run_live_look(struct run *r)
 void run_phase(struct run *r, enum watch_phase phase)
 {
     run_watch_phase(&r->watch, phase);
-    r->live.next = 0; // so that watchers see it at once
+    r->live.next = 0; // so that watchers see it immediately
 }

@@ -49,7 +49,7 @@ void run_count(struct run *r, const struct policy_request *batch, size_t gpu)
         if (problems)
             list[request.trial_count++] = (struct counted_candidate){
                 .trial = t->trial, .candidate = {.config = t->text, .cubin = t->compiled.cubin, .written = problems}};
-        else // cannot happen, since it ran; the answer would have no counters for it
+        else // cannot happen, because the candidate ran; the answer would have no counters for it
             display_log(&r->display, "trial %" PRId64 " cannot be counted: %s", t->trial, err.message);
     }
     slot_send(&r->pool.gpus[gpu], request_write("count", &count_request_record, &request),
@@ -96,9 +96,9 @@ static void take_counts(struct run *r, const struct policy_request *batch, const
     }
 }
 
-// Takes the answer to a check, or NULL with the reason if the check failed. If the GPU is then disabled, corrects the
-// counts of its valid trials, which got the verdict `slow`, and finds the best again. Trials whose answers came first
-// must be in the store by then.
+// Handles the answer to a check; if the check failed, `answer` is NULL, and `why` is the reason. If the GPU is then
+// disabled, corrects the counts of its valid trials, which got the verdict `slow`, and finds the best again. First
+// commits the trials whose answers came earlier.
 static void take_check(struct run *r, size_t gpu, const struct trial_answer *answer, const char *why)
 {
     struct error err;

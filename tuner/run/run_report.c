@@ -34,7 +34,7 @@ static void add_phase(const struct run *r, struct text *line)
                  f->rounds.taken, f->rounds.planned > f->rounds.taken ? f->rounds.planned : f->rounds.taken);
 }
 
-// The line of progress, malloc'ed. The most important figures come first, because a narrow terminal cuts off the rest.
+// The line of progress, malloc'ed. The most important figures come first, because a narrow terminal truncates the line.
 static char *describe(const struct run *r)
 {
     double elapsed = clock_now() - r->statistics.search_started;

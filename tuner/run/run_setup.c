@@ -129,7 +129,7 @@ static void measure_ceilings(struct run *r)
         run_put_document(r, "ceilings", json_incref(document));
         log_ceilings(r);
     } else {
-        if (!answer) // it died, is late or sent invalid messages; start another one
+        if (!answer) // the worker died, was late or sent invalid messages; start another one
             slot_stop(&r->pool.gpus[r->pool.first_gpu]);
         display_log(&r->display, "no ceilings: %s",
                     !answer        ? err.message
@@ -188,7 +188,7 @@ static int meet(struct run *r, struct error *err)
     return 0;
 }
 
-// Makes the job known to the first GPU worker.
+// Sends the job to the first GPU worker, and keeps the answer.
 static int set_up_workers(struct run *r, struct error *err)
 {
     autojson json_t *answer = NULL;
@@ -198,7 +198,7 @@ static int set_up_workers(struct run *r, struct error *err)
     return status;
 }
 
-// Computes the objective at which the search should end, from the given share of the ceiling.
+// Turns the given share of the ceiling into the objective at which the search should end.
 static int find_target(struct run *r, struct error *err)
 {
     struct stop_rules *rules = &r->policy.stop.rules;
@@ -230,7 +230,7 @@ static void collect_starts(struct run *r)
                                                    : "current kernel");
     if (starts->count > starts->named)
         display_log(&r->display, "the search begins with %zu winners of earlier jobs", starts->count - starts->named);
-    if (r->options->refresh) // only these are measured
+    if (r->options->refresh) // only the starts are measured
         r->policy.settings.evaluations = (int64_t)r->policy.stop.evaluations + (int64_t)starts->count;
     if (r->options->refresh && !starts->count && !r->failure.set) {
         error_set(&err, "there is nothing to measure again: no results for another driver, device or version");
@@ -239,7 +239,7 @@ static void collect_starts(struct run *r)
     if (starts->left_out) display_log(&r->display, "%zu more winners were found and left out", starts->left_out);
 }
 
-// Gives the final and the comparison of GPUs the parts of the run that they use. The GPU workers must know the job.
+// Gives the final and the comparison of GPUs the parts of the run that they use. The GPU workers must have the job.
 static void hand_out(struct run *r)
 {
     r->final.with = (struct final_parts){.job = r->job,

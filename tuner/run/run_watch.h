@@ -15,7 +15,7 @@ enum usage_state {
     USAGE_STARTING,
     USAGE_SETTING_UP,
     USAGE_IDLE,
-    USAGE_MEASURING, // from here to COMPILING: busy
+    USAGE_MEASURING, // from here to USAGE_COMPILING: busy
     USAGE_COUNTING,
     USAGE_FINAL,
     USAGE_COMPILING,
@@ -29,12 +29,12 @@ struct worker_usage {
     enum usage_state state;
     double born, since, seen; // s: when first seen; when this state began; time up to which all is accounted for
     double seconds[USAGE_STATES];
-    int64_t done, failed;                 // requests that were answered or ended the worker; those without a result
+    int64_t done, failed;                 // requests that were answered or ended the worker; of these, without a result
     int64_t restarts;                     // the worker died or was killed
     double clock_mhz, temperature, power; // a GPU's last known values; NaN: none
 };
 
-void usage_init(struct worker_usage *, double now); // starting
+void usage_init(struct worker_usage *, double now); // in state USAGE_STARTING
 // Accounts for the time until now, and sets the state from then on. If `now` is earlier than in the previous call, the
 // previous value is used.
 void usage_enter(struct worker_usage *, enum usage_state, double now);
@@ -70,9 +70,9 @@ struct run_watch {
     const struct worker_pool *pool; // borrowed, as is the policy
     const struct policy *policy;
     struct watched_workers gpus, compilers;
-    struct busy_sums before, after; // the search
+    struct busy_sums before, after; // at the beginning and the end of the search
     bool waits;                     // the driver waits for its workers
-    double at, driver;              // time up to which this is accounted for; s for which the driver did not wait
+    double at, driver;              // time up to which the driver is accounted for; s during which it did not wait
     enum watch_phase phase;
     double phase_began, seconds[WATCH_PHASES]; // s of phases that are over
     double next_look;
@@ -86,7 +86,7 @@ void run_watch_gpu(struct run_watch *, size_t gpu); // its state may have change
 void run_watch_compiler(struct run_watch *, size_t compiler);
 void run_watch_poll(struct run_watch *, double now);                  // polls all workers, when due
 void run_watch_answered(struct run_watch *, size_t gpu, double took); // call before the policy is told
-// A GPU is done with a candidate; `answer` may be NULL.
+// Records that a GPU is done with a candidate; `answer` may be NULL.
 void run_watch_measured(struct run_watch *, size_t gpu, bool failed, const struct trial_answer *answer);
 void run_watch_compiled(struct run_watch *, size_t compiler, bool failed);
 struct busy_figures run_watch_figures(const struct run_watch *);

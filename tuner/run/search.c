@@ -6,7 +6,7 @@
 
 // The best ------------------------------------------------------------------------------------------------------------
 
-// Forgets the best, but not the baseline.
+// Forgets the best result, but not the baseline.
 static void forget_best(struct incumbent *b)
 {
     free(b->config);
@@ -169,7 +169,7 @@ bool search_take(struct search *s, const struct search_result *x, size_t *proble
 {
     if (!x->retry)
         tell(s, x);
-    else if (s->counts[STATUS_CRASHED]) // an earlier run may have had it
+    else if (s->counts[STATUS_CRASHED]) // 0 if the crash was reported in an earlier run
         s->counts[STATUS_CRASHED]--;
     s->counts[x->status]++;
     mark_reported(s, x->trial);
@@ -200,7 +200,7 @@ static int take_best(void *user, const struct trial *trial)
     size_t problem;
     if (!search_read(s, trial, &x, config, times)) return 0;
     incumbent_take(&s->incumbent, s->job, x.objective, times, x.text, x.trial, &problem);
-    return s->job->search.objective != OBJECTIVE_EACH; // the first one is the best, unless "each"
+    return s->job->search.objective != OBJECTIVE_EACH; // unless "each", stop at the first one, which is the best
 }
 
 int search_find_best(struct search *s, struct error *err)

@@ -13,7 +13,7 @@
 struct incumbent {
     double objective;               // s; INFINITY before the first valid result
     double times[JOB_MAX_PROBLEMS]; // by tuned problem; with objective "each", the best of each problem
-    char *config;                   // with objective "each", the one that improved last; NULL: none yet
+    char *config;                   // with objective "each", the one with the latest improvement; NULL: none yet
     int64_t trial;
     double baseline; // objective of the first available baseline; NAN: none
     char *baseline_name;
@@ -21,8 +21,8 @@ struct incumbent {
 
 void incumbent_init(struct incumbent *);
 void incumbent_release(struct incumbent *);
-// Takes a valid result. Returns true if it is better; with objective "each", *problem is then the first problem on
-// which it is better.
+// Takes a valid result. Returns true if it is better than the best so far; with objective "each", *problem is then the
+// first problem on which it is better.
 bool incumbent_take(struct incumbent *, const struct job *, double objective, const double *times, const char *config,
                     int64_t trial, size_t *problem);
 // The value for the stop rules: the result's objective or, with objective "each", the objective of the best times from
@@ -72,7 +72,7 @@ struct search_result {
     enum trial_status status;
     double objective;
     const double *times; // by tuned problem
-    bool retry;          // the second try of a trial that crashed; the search is over
+    bool retry;          // a second try, after the search, of a trial that crashed
 };
 
 void search_init(struct search *, const struct job *, struct policy *);
@@ -91,7 +91,7 @@ bool search_has_reported(const struct search *, int64_t trial);
 // Reads a trial of the store. Returns false if the job file lacks the trial's values, or if the configuration is not
 // valid. `config` and `times` have room for SPACE_MAX_PARAMETERS and JOB_MAX_PROBLEMS.
 bool search_read(const struct search *, const struct trial *, struct search_result *, uint16_t *config, double *times);
-// Finds the best result in the store again, after verdicts were given.
+// Finds the best result in the store again after new verdicts.
 int search_find_best(struct search *, struct error *);
 // Returns 1 if the store has a result for every configuration of the space, 0 if not, or -1 with a message.
 int search_knows_all(struct search *, struct error *);
@@ -107,7 +107,7 @@ struct prior *prior_file_read(const char *path, const char *environment, const s
 // stores next to it. Call before search_begin.
 void search_collect_priors(struct search *, const struct tune_options *, const struct environment *own, bool replay,
                            struct display *);
-// retry.c: after the search, adds tasks for candidates that crashed once and may be among the `places` finalists, at
-// most SEARCH_RETRIES. Returns their number, or -1 with a message.
+// retry.c: after the search, adds tasks for at most SEARCH_RETRIES candidates that crashed once and may be among the
+// `places` finalists. Returns their number, or -1 with a message.
 enum { SEARCH_RETRIES = 3 };
 int search_retry(struct search *, size_t places, struct display *, struct error *);

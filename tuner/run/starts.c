@@ -1,6 +1,6 @@
 // Configurations that a search begins with, at most TUNE_STARTS: the job's current kernel and its fallback, and winners
-// of earlier jobs for another device, problem or version of the source. They are measured like any proposal, never
-// trusted. Their results are reported to the strategy although it did not propose them.
+// of earlier jobs for another device, problem or version of the source. They are measured like any proposal; their old
+// results are not trusted. Their results are reported to the strategy although it did not propose them.
 #include "tuner/job/shipped.h"
 #include "tuner/run/search.h"
 

@@ -15,7 +15,7 @@ enum { LONGEST_WAIT = 200 }; // ms; progress is drawn and deadlines are checked 
 // would wait for the last answer.
 static const double longest_taking = 5e-3, longest_doing = 10e-3;
 static const double first_result = 2;  // s for a search that has no valid result yet, however little time is left
-static const double count_share = 0.1; // share of the time that counting may take after the search
+static const double count_share = 0.1; // share of the remaining time that counting may take after the search
 
 // The state of the loop's turns.
 struct turns {
@@ -40,7 +40,7 @@ static void forget(struct run *r, struct task *t)
     task_drop(&r->policy, t);
 }
 
-// Updates the state of the worker that an action is about.
+// Updates the state of the worker that an action concerns.
 static void watch_worker(struct run *r, const struct policy_action *action)
 {
     if (action->worker == POLICY_NO_WORKER) return;
@@ -121,7 +121,7 @@ static void take(struct run *r, const struct pool_event *event)
     }
 }
 
-// Tells the policy which workers there are now, since nodes come and go.
+// Tells the policy which workers are available now, because nodes come and go.
 static void tell_workers(struct run *r)
 {
     if (!r->pool.remote.node_count) return;
@@ -169,8 +169,8 @@ static void wait_for_workers(struct run *r, struct turns *turns, double until)
     turns->polled = clock_now();
 }
 
-// Sets when the search has to end so that enough time is left for the rest of the run. As long as there is no valid
-// result, the search may use all the time, and at least `first_result`, because the final needs a candidate.
+// Sets when the search has to end so that enough time is left for the rest of the run. Until there is a valid result,
+// the search may use all the time, and at least `first_result`, because the final needs a candidate.
 static void limit_search(struct run *r)
 {
     const struct tune_options *o = r->options;
@@ -210,7 +210,7 @@ static void follow_policy(struct run *r)
     }
 }
 
-// The time (s) that a final as planned is expected to take.
+// The time (s) that the planned final is expected to take.
 static double time_to_decide(struct run *r)
 {
     struct final_size size = final_size(&r->final);
@@ -228,14 +228,14 @@ static void follow_search(struct run *r)
     // In replay a candidate would crash again.
     if (!r->options->final || r->failure.set || interrupt_count() || r->pool.replay) return;
     if (final_clock_left(&r->final.clock, clock_now()) < time_to_decide(r) + SEARCH_RETRIES * r->final.clock.trial)
-        return; // the final comes first
+        return; // the final is more important
     struct error err;
     int added = search_retry(&r->search, final_most(&r->final), &r->display, &err);
     if (added < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (added > 0) follow_policy(r);
 }
 
-// Races the current tasks of the finalists, in all processes.
+// Races the finalists' current tasks, in as many processes as the final needs.
 static void race(struct run *r)
 {
     policy_begin_final(&r->policy);
@@ -348,8 +348,8 @@ static void tell_outcome(struct run *r, uint64_t before, struct tune_outcome *ou
 static void search(struct run *r, struct tune_outcome *outcome)
 {
     struct error err;
-    // In lockstep, a stored result is reported when it is proposed. If nothing is left to propose, all are reported at
-    // once.
+    // In lockstep, a stored result is reported when its configuration is proposed. If nothing is left to propose, all
+    // are reported together.
     int all = r->pool.lockstep && !r->options->finish ? search_knows_all(&r->search, &err) : 1;
     if (all < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (all) run_replay_stored(r);

@@ -14,7 +14,7 @@ struct tune_options {
     const char *again;               // the command line that resumes the run, for advice
     struct {
         const char *store_path; // SQLite file
-        const char *log_path;   // the history of all runs, appended to
+        const char *log_path;   // the log of all runs; each run appends to it
         const char *cache;      // folder of the compile cache
         bool cache_given;       // on the command line
     } files;
@@ -29,8 +29,8 @@ struct tune_options {
         size_t prior_count;
         const char *const *priors;
         bool alone; // the model learns only from these, not from stores
-        // Winners of related jobs ("A=1,B=x"), which are measured before the strategy proposes anything, the most
-        // promising first. Winners that are not in the space, or beyond TUNE_STARTS, are left out.
+        // Winners of related jobs ("A=1,B=x"), the most promising first. They are measured before the strategy proposes
+        // anything. Winners that are not in the space, or beyond TUNE_STARTS, are left out.
         size_t start_count;
         const char *const *starts;
     } earlier;
@@ -54,7 +54,7 @@ struct tune_outcome {
     double seconds;        // of this run's search
     double gain;           // relative gain per second in the second half of this run's evaluations
     bool exhausted;        // the space, or the job's limit, is used up; more time is useless
-    double finish;         // s that a final of the job and its checks are expected to take
+    double finish;         // expected time of the job's final and its checks, s
     bool unchecked;        // there was no time for compute-sanitizer, nvcc's build or energy
 };
 

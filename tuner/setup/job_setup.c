@@ -9,7 +9,7 @@
 #include "tuner/setup/work_bounds.h"
 #include "tuner/trial/trial_field.h"
 
-static const double build_share = 0.25; // share of the command's time
+static const double build_share = 0.25; // share of the command's time in which baselines must be built
 
 int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *job, const char *cache, uint64_t seed,
                     struct error *err)
@@ -60,8 +60,8 @@ static bool is_needed(const struct job *job, const struct implementation *m)
     return m == &job->others.reference || m == job_current(job);
 }
 
-// Reads a compiler's answer for an implementation. Without the reference or the current kernel the run cannot continue;
-// any other implementation is only left out.
+// Reads a compiler's answer for an implementation. The run cannot continue without the reference or the current kernel;
+// any other implementation is just left out.
 static int read_implementation(const struct job *job, const struct implementation *m, const json_t *answer,
                                struct error *err)
 {
@@ -73,7 +73,8 @@ static int read_implementation(const struct job *job, const struct implementatio
     return EXIT_USAGE;
 }
 
-// Prefixes the error with the name of the code that does not compile. If `m` is NULL, this is the worker's own kernels.
+// Prefixes the error with the name of the code that does not compile. If `m` is NULL, that code is the worker's own
+// kernels.
 static void name_culprit(const struct job *job, const struct implementation *m, struct error *err)
 {
     bool library = m && m->kind == IMPLEMENTATION_LIBRARY;
@@ -174,7 +175,7 @@ void job_setup_release(struct job_setup *s)
     *s = (struct job_setup){0};
 }
 
-// Adds the members that a job and its drawn sizes have in common.
+// Adds the members that the requests for a job and for its drawn sizes have in common.
 static void add_files(const struct job_setup *s, json_t *request)
 {
     if (s->support.cubin) json_object_set_new(request, "support", json_string(s->support.cubin));
@@ -236,8 +237,8 @@ enum compile_result compile_result_read(const json_t *answer, const struct job *
     return changed ? COMPILE_SOURCE_CHANGED : COMPILE_IMPOSSIBLE;
 }
 
-// A configuration that has no stage for a problem cannot compute that problem. With objective "each" this is fine, as
-// long as there is a tuned problem that it can compute.
+// A configuration that has no stage for a problem cannot compute that problem. With objective "each" this is fine if it
+// can compute at least one tuned problem.
 static int does_too_little(const struct job *job, const struct planned_launch *launches, size_t count,
                            struct error *err)
 {

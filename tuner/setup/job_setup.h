@@ -15,7 +15,7 @@ struct job_setup {
     double time; // s for the whole command; baselines must be built in a quarter of it; 0: no limit
     char source_hash[HASH_TEXT_SIZE];
     struct compiled support, ceilings;          // the worker's own kernels
-    json_t *answers[JOB_SETUP_IMPLEMENTATIONS]; // compilers' answers, as request_job takes them
+    json_t *answers[JOB_SETUP_IMPLEMENTATIONS]; // compilers' answers, in the form that request_job takes
     json_t *request;                            // result of request_job
     json_t *sizes;                              // request for drawn sizes (job_sizes.c); NULL: none
 };

@@ -14,7 +14,7 @@ struct launch_shape {
 // registers to warps in units of 256. Shared memory is allocated in units of 128 bytes, with 1 KiB per block for the
 // system (compute capability 8.0 and later).
 int64_t blocks_per_sm(const struct device_limits *, int64_t threads, int64_t registers, int64_t shared);
-// Theoretical occupancy, 0..1: the resident blocks' warps over the SM's maximum.
+// Theoretical occupancy, 0..1: the warps of the resident blocks divided by the SM's maximum.
 double theoretical_occupancy(const struct device_limits *, int64_t threads, int64_t registers, int64_t shared);
 
 // Returns 0 if the launch fits, otherwise -1 with the reason ("block of 2048 threads; the device allows 1024").

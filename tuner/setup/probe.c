@@ -57,7 +57,7 @@ json_t *probe_compiler(json_t *request, struct error *err)
     return ask_new("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile", NULL, request, err);
 }
 
-// A worker's hello, empty if the worker cannot work. The hello is kept, since a command may show many jobs.
+// A worker's hello, empty if the worker cannot work. The hello is kept, because a command may show many jobs.
 static const json_t *known_worker(int gpu, const char *compiler)
 {
     static json_t *known;

@@ -9,8 +9,8 @@
 // permission).
 json_t *probe_gpu(int index, struct error *);
 // The environment of this machine: name and driver of its GPU, and the version of a compiler (PROTOCOL_NVRTC). All are
-// NULL without that GPU. Asking does not disturb measurements on the GPU. The workers are asked only once. The strings
-// live as long as the process.
+// NULL if there is no such GPU. Asking does not disturb measurements on the GPU. The workers are asked only once. The
+// strings live as long as the process.
 struct environment probe_environment(int index, const char *compiler);
 // The metrics of a chip and sweetspot's sets of metrics: the GPU worker's answer to "metrics". Needs no GPU. Returns
 // NULL with a message on failure.

@@ -391,7 +391,7 @@ static int describe_problem(const struct job *job, size_t p, int64_t room, int64
     return 0;
 }
 
-// The baselines in this order: the current kernel (progress is compared with it), the libraries of the reference's
+// The baselines in this order: the current kernel (progress is shown relative to it), the libraries of the reference's
 // operation, and the rest.
 static int describe_baselines(const struct job *job, json_t *const *answers, struct job_request *to,
                               struct arena *memory, json_t *written, struct error *err)

@@ -1,4 +1,4 @@
-// A job and its configurations as the workers' requests (protocol.h): expressions evaluated, names resolved, all
+// A job and its configurations as requests to the workers (protocol.h): expressions evaluated, names resolved, all
 // numbers concrete.
 #pragma once
 
@@ -25,12 +25,12 @@ void compiled_release(struct compiled *);
 // The entry of a stage's kernel, or NULL.
 const struct entry_answer *compiled_find(const struct compiled *, const struct stage *);
 
-// Opens a source of the job with every header that one of its configurations may include (tuner/source/source.h).
-// Always release the source. request_source_hash gives the hash of the job's template.
+// Opens a source of the job with every header that one of its configurations may include (tuner/source/source.h). The
+// caller releases the source, even after a failure. request_source_hash gives the hash of the job's template.
 int request_source_open(const struct job *, const char *path, struct source *, struct error *);
-// For an untrusted job. Refuses its source if the source, or a file below `folder` that it includes, includes a file
-// outside of `folder` by a path. `folder` is an absolute path. Files that are found by name in the job's include
-// folders are allowed.
+// For an untrusted job: returns -1 with a message if the job's source, or a file below `folder` that the source
+// includes, includes a file outside of `folder` by a path. `folder` is an absolute path. Files that are found by name
+// in the job's include folders are allowed.
 int request_source_confine(const struct job *, const char *folder, struct error *);
 int request_source_hash(const struct job *, char hash[HASH_TEXT_SIZE], struct error *);
 
@@ -73,5 +73,5 @@ json_t *request_own_problems(const struct job *, const struct implementation *, 
 // Computes a kernel's launch from the values of sizes and parameters. Returns -1 with a message if an expression fails.
 int request_shape(const struct stage *, const int64_t *values, struct launch_shape *, struct error *);
 
-// Whether a stage is part of this configuration (its `when`). Returns 1, 0, or -1 with a message.
+// Whether this configuration uses a stage, according to the stage's `when`. Returns 1, 0, or -1 with a message.
 int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);

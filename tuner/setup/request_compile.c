@@ -158,7 +158,7 @@ static void add_text(void *list, const char *text)
     json_array_append_new(list, json_string(text));
 }
 
-// Takes defines and entries. `config` is NULL for a kernel that is not a candidate.
+// Takes ownership of `defines` and `entries`. `config` is NULL for a kernel that is not a candidate.
 static json_t *describe_compilation(const struct job *job, const char *source, const uint16_t *config, json_t *defines,
                                     json_t *entries, const char *arch, const char *cache)
 {

@@ -19,7 +19,7 @@ static const int64_t *keep_integers(struct arena *memory, const int64_t *values,
     return list;
 }
 
-// The name of the buffer that the name of `buffer` refers to now. `names`: from job_first_names; NULL: every name
+// The name of the buffer that `buffer`'s name currently refers to. `names`: from job_first_names; NULL: every name
 // refers to its own buffer.
 static const char *buffer_name(const struct job *job, const int *names, int buffer)
 {
@@ -44,7 +44,7 @@ static int describe_tensor_map(const struct job *job, const struct argument *a, 
     return 0;
 }
 
-// Describes a struct or a vector by hexadecimal digits, and the addresses among its members.
+// Describes a struct or a vector as hexadecimal digits, and lists the addresses among its members.
 static int describe_bytes(const struct job *job, const struct argument *a, const int *names, const int64_t *values,
                           struct stage_argument *out, struct arena *memory, struct error *err)
 {
@@ -198,7 +198,7 @@ static int describe_runs(const struct job *job, size_t stage, const char *symbol
     return more;
 }
 
-// A problem with its number and its stages. Takes the stages.
+// A problem with its number and its stages. Takes ownership of `stages`.
 static json_t *number_problem(const struct job *job, size_t p, json_t *stages)
 {
     json_t *one = json_pack("{s:i, s:o}", "problem", (int)p, "stages", stages);

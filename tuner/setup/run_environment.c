@@ -75,14 +75,15 @@ int recording_check(const struct job *job, const json_t *recorded, struct error 
     const char *name = json_get_string(recorded, "job", "");
     size_t i;
     json_t *item;
-    if (!recorded) return 0; // the worker does not describe it
+    if (!recorded) return 0; // the worker does not describe the recording
     for (i = 0; i < space_parameter_count(job->space); i++)
         if (!json_array_has(parameters, space_parameter(job->space, i)->name))
             return refuse(recorded, "it has no parameter", space_parameter(job->space, i)->name, err);
     json_array_foreach(parameters, i, item)
         if (job_parameter(job, json_string_value(item)) < 0)
             return refuse(recorded, "the job has no parameter", json_string_value(item), err);
-    // A job may have been renamed since it was recorded, or have other problems; both at once make it a different job.
+    // A job may have been renamed since it was recorded, or have other problems; both changes together make it a
+    // different job.
     if (!*name || !strcmp(name, job->name)) return 0;
     for (i = 0; i < job->tuned_count; i++)
         if (!json_array_has(problems, "") && !json_array_has(problems, job->problems[i].name))

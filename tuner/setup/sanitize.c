@@ -15,7 +15,7 @@ enum { TOOLS = sizeof tools / sizeof *tools };
 
 // Instrumented kernels are 10 to 1000 times slower, so problems with more operations or bytes than this are not tried.
 static const double most_flops = 0x1p38, most_bytes = 0x1p30;
-// racecheck is only advice and takes ten times as long as the others: 8 s for 2^34 operations.
+// racecheck is only advisory, and takes ten times as long as the other tools: 8 s for 2^34 operations.
 static const double most_advice_flops = 0x1p33;
 
 static const double grace = 1; // s, to read an answer and to write a summary
@@ -140,7 +140,7 @@ static json_t *make_job(const json_t *request, size_t problem)
            *one = json_deep_copy(json_array_get(json_object_get(request, "problems"), problem));
     json_object_set_new(one, "tune", json_false());
     json_object_set_new(job, "problems", json_pack("[o]", one));
-    json_t *reference = json_object_get(job, "reference"); // its remaining members generate inputs
+    json_t *reference = json_object_get(job, "reference"); // its other members are still needed to generate inputs
     json_object_set_new(reference, "kind", json_string("none"));
     json_object_del(reference, "function");
     json_object_del(reference, "verify");

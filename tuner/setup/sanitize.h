@@ -4,8 +4,8 @@
 //     compute-sanitizer --tool memcheck --log-file LOG .. sweetspot-gpu --device 0
 //
 // The worker is set up with one small problem and answers one request, "sanitize" (protocol.h); the findings are in the
-// log (sanitizer_log.h). The tools of a candidate run at the same time, since nothing is timed. A tool that misses the
-// deadline is killed with its process group and not restarted.
+// log (sanitizer_log.h). The tools of a candidate run at the same time, because nothing is timed. A tool that misses
+// the deadline is killed with its process group and not restarted.
 //
 // The result is a document:
 //
@@ -15,7 +15,7 @@
 //    "note":"why no tool ran"}
 //
 // STATUS = "clean" | "warnings" | "errors" | "failed" | "skipped". A verdict is never changed by warnings, by tools
-// that fail, or by errors of a tool that is only advice (racecheck misjudges asynchronous copies).
+// that fail, or by errors of a tool that is only advisory (racecheck misjudges asynchronous copies).
 #pragma once
 
 #include "tuner/base/json.h"
@@ -35,9 +35,9 @@ const char *sanitizer_version(const struct sanitizer *);
 
 // Starts the tools on a compiled candidate and the smallest of the job's problems for which the candidate has stages.
 // Several candidates may be in flight. `request`: the set-up of GPU workers (job_setup_for_gpu); `problems`: the
-// candidate's problems as in a "trial" request; they must live until sanitizer_end. A tool that is only advice is
-// skipped on a large problem unless `thorough`. Tools that take longer than `most` seconds, or twice the job's
-// `timeout`, are killed.
+// candidate's problems as in a "trial" request; they must live until sanitizer_end. A tool that is only advisory is
+// skipped on a large problem unless `thorough`. A tool is killed after `most` seconds or twice the job's `timeout`,
+// whichever is shorter.
 struct sanitizing;
 struct sanitizing *sanitizer_begin(struct sanitizer *, const struct job *, const json_t *request, const char *config,
                                    const char *cubin, const json_t *problems, bool thorough, double most);

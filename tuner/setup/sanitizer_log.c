@@ -36,7 +36,7 @@ static bool begins(const char *text, const char *with)
     return !strncmp(text, with, strlen(with));
 }
 
-// Includes the period, so that a kernel is not confused with the file that it is in.
+// The period counts as part of a name, so that a kernel is not confused with the file that it is in.
 static bool of_a_name(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.';

@@ -7,9 +7,9 @@
 //     =========     Access at 0x7f1e000fa0 is out of bounds
 //     =========     Device Frame: sum+0x90 in sum.cu:30
 //
-// A report belongs to the candidate if its lines name one of the candidate's kernels. Other reports, on kernels of
-// libraries and of the worker itself and on API calls, are counted separately. Racecheck's headlines state whether they
-// are errors or warnings.
+// A report belongs to the candidate if its lines name one of the candidate's kernels. Reports on API calls, and on
+// kernels of libraries or of the worker itself, are counted separately. Racecheck's headlines state whether they are
+// errors or warnings.
 //
 // "Divergent thread(s) in block" is a warning: synccheck expects all warps of a block at the same instruction, while
 // PTX lets warps meet at a barrier from different instructions, as producers and consumers with named barriers do.

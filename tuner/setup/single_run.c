@@ -12,8 +12,7 @@ static json_t *describe_job(const struct single_run *single, const struct single
     return request;
 }
 
-// The worker opens CUPTI when the job names metrics. The hello does not need CUPTI, and would take twice as long with
-// CUPTI.
+// The worker opens CUPTI when the job names metrics. The hello does not need it and would take twice as long.
 static int open_pool(struct single_run *single, bool nvcc, struct error *err)
 {
     const struct pool_settings settings = {.device = single->device, .counters = false, .nvcc = nvcc};
@@ -77,7 +76,7 @@ void single_run_close(struct single_run *single)
     if (!single) return;
     const struct worker_pool *pool = &single->pool;
     bool hangs = pool->gpu_count && pool->gpus[pool->first_gpu].worker.failure == WORKER_LATE;
-    pool_stop(&single->pool, hangs ? 0 : CLOSING_PATIENCE); // a tool that wraps it may have output to write
+    pool_stop(&single->pool, hangs ? 0 : CLOSING_PATIENCE); // a tool that wraps the worker may have output to write
     pool_release(&single->pool);
     job_setup_release(&single->setup);
     json_decref(single->job_answer);

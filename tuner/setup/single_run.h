@@ -33,13 +33,13 @@ struct single_run_options {
     const char *metrics; // a metric set in addition to the basic one ("full"); NULL: no counters
     const char *binary;  // a cubin, PTX or fat binary to use instead of compiling; NULL: none. Borrowed
     const struct implementation *library; // a function of a shared library instead; NULL: none. Borrowed
-    bool baselines;                       // measure them too
+    bool baselines;                       // also measure the job's baselines
     bool compiles_only;                   // the GPU worker does not get the job and cannot be asked about it
     double rest;                          // s before each timed launch, unless the job sets it; 0: as in a search
     void (*say)(const char *text);        // called before each long step; NULL: not called
 };
 
-// The `rest` (s) of the commands that explain. It makes times repeatable and close to ncu's (measure.c).
+// The `rest` (s) used by the commands that explain. It makes times repeatable and close to ncu's (measure.c).
 static const double single_run_rest = 400e-6;
 
 struct single_run_candidate {
@@ -52,8 +52,8 @@ struct single_run_candidate {
     struct planned_launch *launches;
 };
 
-// Starts the workers ahead of a job, up to the GPU worker's CUDA context. Returns 0, or an exit status with a message
-// and NULL in *out.
+// Starts the workers before there is a job, up to the creation of the GPU worker's CUDA context. Returns 0, or an exit
+// status with a message and NULL in *out.
 int single_run_start(struct single_run **out, const char *device, struct error *);
 // Sets up the job. If *out comes from single_run_start for the same device, uses its workers; otherwise *out must be
 // NULL, and the workers are started first. Returns 0, or an exit status with a message and NULL in *out. Builds the
@@ -69,11 +69,11 @@ void single_run_say(const struct single_run *, const char *text);
 int single_run_compile(struct single_run *, const uint16_t *config, const json_t *defines,
                        struct single_run_candidate *, struct error *);
 void single_run_candidate_release(struct single_run_candidate *);
-// The candidate as described in requests; borrows.
+// The candidate as described in requests; borrows from the argument.
 struct candidate single_run_described(const struct single_run_candidate *);
 
 // Asks the GPU worker (takes the reference). Returns NULL with a message if the worker died, was late, or reports that
 // the request failed; the worker cannot be used afterwards. A worker that announces its end ("restart") is replaced. A
-// candidate's own failure ("wrong") is an answer. *late (may be NULL): the worker was late.
+// candidate's own failure ("wrong") is an answer. *late (may be NULL): whether the worker was late.
 json_t *single_run_ask(struct single_run *, json_t *request, double seconds, bool *late, struct error *);
 enum { SINGLE_RUN_PATIENCE = 600 }; // seconds, for requests that have no limit of their own

@@ -28,5 +28,5 @@ struct task *task_add(struct policy *, const struct space *, const uint16_t *con
                       enum task_known);
 void task_drop(struct policy *, struct task *); // removes it from the policy and frees it
 void task_free_all(struct policy *);            // frees the tasks that are left, before policy_release
-// Whether a trial of a configuration has no result yet.
+// Whether the configuration has a trial that is still without a result.
 bool task_in_flight(const struct policy *, const struct space *, const uint16_t *config);

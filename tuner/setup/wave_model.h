@@ -1,10 +1,10 @@
 // Estimates from a kernel's launch how long it takes on one problem relative to another: the work of a block times the
 // waves of blocks (fn_relative_time in search/space/fn_selector.h).
 //
-// Work is the job's work (flops, otherwise bytes), or without these the product of the problem's sizes. Only blocks of
-// the configuration's heaviest launch are counted. This is the launch of which the device holds the fewest blocks at
-// once. If that number is unknown, relative time = work. (Tile and wave quantisation: NVIDIA, Matrix Multiplication
-// Background User's Guide, 2023.)
+// The work is the job's `work` (flops, otherwise bytes) or, if the job gives neither, the product of the problem's
+// sizes. Only blocks of the configuration's heaviest launch are counted: the one of which the device holds the fewest
+// blocks at once. If that number is unknown, the relative time is the work. (Tile and wave quantisation: NVIDIA, Matrix
+// Multiplication Background User's Guide, 2023.)
 #pragma once
 
 #include "tuner/setup/launch_check.h"

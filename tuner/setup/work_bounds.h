@@ -1,7 +1,7 @@
 // Compares a job's `work` with the device's ceilings: how long the arithmetic takes on the job's execution unit, how
 // long the bytes take, and thus the minimum time for the problem. Every "of ceiling" figure comes from here, and so
 // does the store's document of the known ceilings. That document is the answer to "ceilings" (protocol.h) with two more
-// members, the execution units that were requested, whether or not the device has them:
+// members, which list the requested execution units, even those that the device lacks:
 //   "pipes":["fp32 fma",..],"lasting_pipes":["wgmma bf16"]
 #pragma once
 

@@ -6,8 +6,8 @@
 // with unique evaluations as the cost. The baseline B(t) is the expected best of t random draws. The budget ends at the
 // first t, the cutoff, where B has come 95% of the way from the median of the valid configurations to the optimum. The
 // score is the mean over t = 1 .. cutoff of (B(t) - F(t)) / (B(t) - optimum), where F(t) is the mean best over the
-// seeds that have a valid result. A score of 1 means that the optimum is found at once, 0 is as good as random search,
-// and below 0 is worse. The score is unknown if the runs end before the cutoff.
+// seeds that have a valid result. A score of 1 means that the optimum is found immediately, 0 is as good as random
+// search, and below 0 is worse. The score is unknown if the runs end before the cutoff.
 #include "tuner/simulate/bench.h"
 
 #include "tuner/base/clock.h"
@@ -15,12 +15,13 @@
 struct runs {
     const struct bench_options *o;
     int64_t length;  // evaluations of a run
-    double *best;    // best time so far after each evaluation, one curve after another; infinity while there is none
+    double *best;    // best time so far after each evaluation, one curve after another; infinite before a valid result
     double *seconds; // per proposal, by run
 };
 
 // The baseline of the methodology score: the expected best of k uniform random draws without repetition from `total`
-// configurations, given that at least one draw is valid. `valid` configurations have the times `sorted` (ascending).
+// configurations, given that at least one draw is valid. `sorted` has the times of the `valid` valid configurations,
+// ascending.
 static double random_best(const double *sorted, size_t valid, size_t total, size_t k)
 {
     // P(best is sorted[i]) = P(no better one drawn) - P(neither it nor a better one drawn), where the probability that

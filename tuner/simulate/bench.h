@@ -24,7 +24,7 @@ struct bench_options {
     int64_t budgets[BENCH_MAX_BUDGETS]; // ascending; unique evaluations, including failed configurations
     int64_t seeds;
     int64_t first_seed;
-    int64_t ahead; // proposals that wait; the most promising one is measured next. 1: each is measured at once
+    int64_t ahead; // proposals that wait; the most promising one is measured next. 1: each is measured immediately
     // Priors for the strategies, by file; NULL: none.
     const struct bench_priors *priors;
     int64_t processes; // 0: one per core
@@ -64,7 +64,7 @@ struct bench_column {
     const char *format; // for printf
     size_t place;
     double scale;   // factor for the number; 0: 1
-    size_t reached; // offset of the share of runs that got there; figures with a share below 1 get a ">"; 0: none
+    size_t reached; // offset of the share of runs that reached it; figures with a share below 1 get a ">"; 0: none
 };
 // The figures of strategies on files, and how they are printed. There is a row for each strategy on each file. With
 // several files, there is also a row for each strategy's mean over the files. Borrows the options.

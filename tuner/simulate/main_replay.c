@@ -3,7 +3,7 @@
 // a GPU or a compiler. It measures nothing: a configuration that was not recorded is "pruned", and the final compares
 // the recorded samples, which are not paired.
 //
-// SWEETSPOT_REPLAY_DELAY=SECONDS makes a trial take that long. With SWEETSPOT_REPLAY_LOG=FILE, the configuration of
+// SWEETSPOT_REPLAY_DELAY=SECONDS makes every trial take that long. With SWEETSPOT_REPLAY_LOG=FILE, the configuration of
 // every requested trial is written to that file.
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ static const char *const ok = "ok";
 static json_t *provenance(const struct recorded *r)
 {
     const json_t *final = json_array_get(r->about.finals, 0), *first = json_object_get(final, "recording");
-    if (first) final = first; // the final of an exported replay names its own recording
+    if (first) final = first; // the final of an exported replay names the original recording
     return json_pack("{s:s, s:I, s:f}", "source_hash", json_get_string(r->about.environment, "source_hash", ""),
                      "rounds", (json_int_t)json_get_integer(final, "rounds", 0), "when",
                      json_get_number(final, "when", 0));

@@ -233,7 +233,7 @@ struct progress {
     double quality; // so far
 };
 
-// Adds up how much the workers were used so far.
+// Adds up how busy the workers have been so far.
 static void count_workers(struct simulate_figures *f, const struct simulated_search *s)
 {
     size_t gpus = s->simulation.policy.settings.gpus;
@@ -303,7 +303,7 @@ static int run_one(const struct simulated_runs *runs, const struct strategy_clas
     return s.failed ? error_prefix(err, "strategy '%s'", class->name) : 0;
 }
 
-// All of them ---------------------------------------------------------------------------------------------------------
+// All runs ------------------------------------------------------------------------------------------------------------
 
 static int run(void *user, size_t strategy, size_t file, size_t seed, struct error *err)
 {

@@ -29,8 +29,8 @@ struct simulate_options {
 // The figures of one run, or their means over a file's runs or over the files. Quality is optimum / best found.
 struct simulate_figures {
     double at_budget[BENCH_MAX_BUDGETS], at_time[BENCH_MAX_BUDGETS];
-    double seconds_to_95, seconds_to_99; // a run that does not get there counts with its full length
-    double reached_95, reached_99;       // share of the runs that got there
+    double seconds_to_95, seconds_to_99; // until 95% or 99%; a run that does not reach it counts with its full length
+    double reached_95, reached_99;       // share of the runs that reached 95% or 99%
     double evaluations_to_95;            // evaluations to 95%, with the same rule
     double compiled_per_measured;
     double idle; // share of the GPUs' time from the first compiled candidate to the last budget

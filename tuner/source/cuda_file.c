@@ -38,7 +38,7 @@ static bool word_is(const struct cuda_tokens *words, size_t i, const char *text)
     return i < words->count && cuda_token_is(&words->items[i], text);
 }
 
-// The index of the word that is the name of a guard; 0: the line is not a guard.
+// The index of the guard's name among the line's words; 0: the line is not a guard.
 static size_t guard_of(const struct cuda_tokens *w)
 {
     bool negated = word_is(w, 0, "if") && word_is(w, 1, "!") && word_is(w, 2, "defined");

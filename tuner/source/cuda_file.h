@@ -69,7 +69,7 @@ struct cuda_file {
     struct cuda_range *host;   // host functions
 };
 
-// Takes the source.
+// Takes ownership of the source.
 void cuda_file_init(struct cuda_file *, char *source);
 void cuda_file_release(struct cuda_file *);
 
@@ -79,7 +79,7 @@ const struct cuda_token *cuda_file_next_kernel(const struct cuda_file *, size_t 
 const struct cuda_macro *cuda_file_find_macro(const struct cuda_file *, const char *name); // or NULL
 // The first kernel with this name, with or without its namespaces, or NULL.
 const struct cuda_kernel *cuda_file_find_kernel(const struct cuda_file *, const char *name);
-// Whether the line is in an #ifndef of the name.
+// Whether the line is inside a guard of this name, such as `#ifndef name`.
 bool cuda_file_guards(const struct cuda_file *, const char *name, int line);
 // The next token from *from on that declares this name, judging by the type before it. *from then points after it.
 const struct cuda_token *cuda_file_next_declaration(const struct cuda_file *, size_t *from, const char *name);

@@ -216,7 +216,7 @@ static void end_list(struct cuda_tokens *t, struct cuda_token end)
     t->count--;
 }
 
-// Reads a directive, whose sign has been read, as one token. Returns whether it is `#if 0`.
+// Reads a directive, whose # has been read, as one token. Returns whether it is `#if 0`.
 static bool read_directive(struct cuda_reader *r, struct cuda_token *sign)
 {
     struct cuda_token word = cuda_next(r), t = word, number = {0};
@@ -226,7 +226,7 @@ static bool read_directive(struct cuda_reader *r, struct cuda_token *sign)
     return cuda_token_is(&word, "if") && number.kind == CUDA_NUMBER && cuda_token_is(&number, "0");
 }
 
-// After `#if 0`: skips to its #else, #elif or #endif, whose sign is the next token.
+// After `#if 0`: skips to its #else, #elif or #endif, whose # is the next token.
 static void skip_left_out(struct cuda_reader *r)
 {
     for (int depth = 1;;) {
@@ -262,7 +262,7 @@ void cuda_tokens_line(struct cuda_tokens *t, const struct cuda_token *directive)
 {
     struct cuda_reader reader = {.at = directive->text, .line = directive->line, .fresh = true};
     *t = (struct cuda_tokens){0};
-    cuda_next(&reader); // the sign
+    cuda_next(&reader); // the #
     struct cuda_token one = cuda_next(&reader);
     for (; one.kind != CUDA_LINE_END; one = cuda_next(&reader)) add(t, one);
     end_list(t, one);

@@ -12,8 +12,8 @@ enum cuda_token_kind {
     CUDA_MARK,      // an operator or other mark; ">" is always a single token, so that ">>" closes two templates
     CUDA_COMMENT,   // only if comments are requested
     CUDA_SIGN,      // the # (or %:, ?\?=) that begins a line
-    CUDA_LINE_END,  // end of a line that begins with a sign
-    CUDA_DIRECTIVE, // in lists: from a sign to the end of its line, comments and continued lines included
+    CUDA_LINE_END,  // end of a line that begins with #
+    CUDA_DIRECTIVE, // in lists: from # to the end of its line, comments and continued lines included
 };
 
 struct cuda_token {
@@ -39,7 +39,7 @@ struct cuda_token cuda_next(struct cuda_reader *);
 // A header's name, "x" or <x>, as one token, if it comes next. Otherwise nothing is read, and the kind is CUDA_END.
 struct cuda_token cuda_next_header(struct cuda_reader *);
 
-// The end of the sign that begins a directive at `text`; NULL if there is none.
+// The end of the # (or its equivalent) that begins a directive at `text`; NULL if there is none.
 const char *cuda_sign_end(const char *text);
 // Whether a character can be part of a name.
 bool cuda_in_name(char);
@@ -62,7 +62,7 @@ struct cuda_tokens {
 // All tokens of a source except comments and code in `#if 0`. A preprocessor line is one token. The source must live as
 // long as the tokens.
 void cuda_tokens_init(struct cuda_tokens *, const char *source);
-// The words after the sign of a preprocessor line. In a list of tokens, the line is the one token `directive`.
+// The words after the # of a preprocessor line. In a list of tokens, the line is the single token `directive`.
 void cuda_tokens_line(struct cuda_tokens *, const struct cuda_token *directive);
 void cuda_tokens_release(struct cuda_tokens *);
 

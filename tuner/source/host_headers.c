@@ -1,5 +1,5 @@
-// See host_headers.h. Longer stand-ins are files in the folder host. Types and macros that libcu++ defines too are
-// written there as in libcu++, so that both can be in one program, in any order.
+// See host_headers.h. Longer stand-ins are files in the folder host. Types and macros that libcu++ also defines are
+// written as in libcu++, so that one program can include both, in any order.
 #include "tuner/source/host_headers.h"
 
 #include <string.h>

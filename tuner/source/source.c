@@ -40,7 +40,7 @@ bool source_options_toolkit(const char *folder)
     return found;
 }
 
-// The user's folders are searched here, and a toolkit's folders by the compiler.
+// Only the user's folders are searched here; the compiler searches a toolkit's folders.
 static void add_folder(struct source_options *o, const char *folder)
 {
     if (source_options_toolkit(folder))
@@ -87,7 +87,7 @@ void source_options_move(json_t *options, const char *root)
         const char *option = json_string_value(json_array_get(options, i)), *value = NULL;
         int which = option ? find_option(option, &value) : -1;
         if (which < 0 || option_table[which].kind != OPTION_FOLDER) continue;
-        size_t after = value ? (size_t)(value - option) : 0; // length of the text before the value, which stays
+        size_t after = value ? (size_t)(value - option) : 0; // length of the text before the value, which is kept
         if (!value && ++i < json_array_size(options)) value = option = json_string_value(json_array_get(options, i));
         autofree char *path = value ? text_join_path(".", value) : NULL;
         if (path && !source_options_toolkit(path))
@@ -172,7 +172,7 @@ static int stand_in(struct closure *c, const char *name, size_t *file, struct er
 }
 
 // Adds the stand-ins that a vendor's header needs, under the names that the header includes. The header declares host
-// functions, which NVRTC takes for device functions if -default-device is given.
+// functions, which NVRTC treats as device functions if -default-device is given.
 static int stand_in_for_vendor(struct closure *c, const char *vendor, struct error *err)
 {
     static const char option[] = "-default-device";
@@ -190,7 +190,7 @@ static int stand_in_for_vendor(struct closure *c, const char *vendor, struct err
     return result;
 }
 
-// Adds a file (takes the text) with all that it includes by name.
+// Adds a file and all files that it includes by name. Takes ownership of `text`.
 static int add(struct closure *c, const char *path, char *text, size_t size, const struct stat *info, size_t *file,
                struct error *err)
 {

@@ -19,7 +19,7 @@ enum include_kind {
 
 struct include {
     enum include_kind kind;
-    bool real;            // in the program; false: in a comment or string, found to be on the safe side
+    bool real;            // in the program; false: in a comment or string, listed to be on the safe side
     bool computed;        // named by a macro; only a preprocessor can tell which file
     bool next;            // include_next, __has_include_next
     size_t word, operand; // where "include" or "__has_include" begins, and its operand
@@ -33,7 +33,7 @@ struct includes {
     struct arena memory;  // memory of the names
 };
 
-// Handles comments, continued lines, digraphs and trigraphs. Always release the result.
+// Handles comments, continued lines, digraphs and trigraphs. The caller releases the result.
 void includes_find(struct includes *, const char *text);
 void includes_release(struct includes *);
 
@@ -53,7 +53,7 @@ struct source_file {
     dev_t device;      // identity of the file, whatever its path
     ino_t inode;
     struct includes includes;
-    size_t *target; // for each entry of `includes`, its file; SOURCE_NONE: none of these
+    size_t *target; // for each entry of `includes`, its file; SOURCE_NONE: not one of these files
 };
 
 // A stand-in that a toolkit's header includes by its name.
@@ -77,16 +77,16 @@ struct source {
 // too many files, but never too few. An include that is named by a macro is unknown, and the compiler gets an error in
 // its place. An include that is not found in these places is assumed to be a vendor's, as is every file in a toolkit's
 // folder. For vendors' files, the compiler's version counts instead of the content. Stand-ins for headers of the host
-// are files like others. They are used for headers that are named but not found, and for names that programs for nvcc
-// can use without an #include. Returns -1 with a message that names the file. Always release the source.
+// are treated like other files. They are used for headers that are named but not found, and for names that programs for
+// nvcc can use without an #include. Returns -1 with a message that names the file. The caller releases the source, even
+// after a failure.
 int source_open(struct source *, const struct source_request *, struct error *);
 void source_release(struct source *);
 // Whether a file is part of the source.
 bool source_has(const struct source *, const char *path);
 
-// The source in which all host functions that can be recognised are replaced by declarations on the same lines; NULL if
-// there are no such functions. If it compiles, its device code is the same, because all declarations are kept.
-// (host_bodies.c)
+// The source with all recognisable host functions replaced by declarations on the same lines; NULL if there are none.
+// If it compiles, its device code is the same, because all declarations are kept. (host_bodies.c)
 char *source_without_host(const char *text);
 
 // Computes only the hash.
@@ -107,6 +107,7 @@ struct source_texts {
     char **name, **text; // of each header
 };
 
-// Returns -1 with a message if a path cannot be written in an #include. Always release the texts.
+// Returns -1 with a message if a path cannot be written in an #include. The caller releases the texts, even after a
+// failure.
 int source_texts_make(struct source_texts *, const struct source *, struct error *);
 void source_texts_release(struct source_texts *);

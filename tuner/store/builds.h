@@ -6,7 +6,7 @@
 //
 //    "nvcc":"nvcc 13.0.88"|"",                        "" if its version is unknown
 //    "verdict":"slower"|"same"|"faster"|"undecided"|"failed"|"missing","reason":"why it is one of the last three",
-//    "ratio":[value,low,high],                        nvcc's time over NVRTC's by the objective, in paired rounds
+//    "ratio":[value,low,high],                        nvcc's time / NVRTC's, by the objective, in paired rounds
 //
 // The document contains times unless the verdict is "missing" (nvcc made no build) or "failed" (nvcc's build is
 // incorrect, or does not run).

@@ -12,8 +12,8 @@
 
 #include "tuner/store/store_internal.h"
 
-// A file: URI for a store that cannot be written, or NULL when the store can be written. A store that has no log either
-// cannot change (immutable), and SQLite then needs no shared-memory file.
+// A file: URI for a store that cannot be written, or NULL when the store can be written. If a read-only store has no
+// log, it cannot change (immutable), and SQLite needs no shared-memory file.
 static char *read_only_uri(const char *path)
 {
     autofree char *folder = text_directory(path), *log = text_format("%s-wal", path);
@@ -98,7 +98,7 @@ const char *store_rescued_copy(const struct store *store)
     return store->rescued;
 }
 
-// Finds the row of an environment, or 0. *last: whether this environment was used last.
+// Finds the row of an environment, or 0. *last: whether it is the most recently used environment.
 static int find_environment(struct store *store, const char *key, int64_t *row, bool *last, struct error *err)
 {
     autorelease(store_finalize) sqlite3_stmt *query = NULL;

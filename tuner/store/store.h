@@ -14,8 +14,8 @@
 //
 // Committed data survives kill -9 at any later time; a write in progress is stored completely or not at all. A power
 // failure may lose the last commits, but never damages the file. When the disk is full, the call fails, and everything
-// that was committed before is still there. Only one thread may use a store at a time. Do not fork while a store is
-// open, unless the child execs.
+// that was committed before is preserved. Only one thread may use a store at a time. Do not fork while a store is open,
+// unless the child execs.
 #pragma once
 
 #include "tuner/base/hash.h"
@@ -88,8 +88,8 @@ int store_get(struct store *, int64_t id, struct trial *, struct error *); // by
 enum store_parts { STORE_PROBLEMS = 1, STORE_STAGES = 2, STORE_COUNTERS = 4, STORE_WHOLE = 7 };
 int store_each(struct store *, bool best, int64_t limit, unsigned parts, int (*visit)(void *user, const struct trial *),
                void *user, struct error *);
-// Like store_each in order of id, but reads only the trials' own figures. Since a single query reads all trials, a
-// million of them take seconds. visit must not use the store.
+// Like store_each in order of id, but reads only the trials' own figures. A single query reads all trials, so reading a
+// million of them takes only seconds. visit must not use the store.
 int store_scan(struct store *, int (*visit)(void *user, const struct trial *), void *user, struct error *err);
 // Calls visit for the best trials of the store's other environments (another device, problem or version of the source):
 // first the best trial of each, then the second best, and so on; at most `limit`. A search starts with these

@@ -103,7 +103,7 @@ int store_check_presence(struct store *, struct error *err);
 int store_keep_lock(struct store *, struct error *err);
 void store_unlock(struct store *);
 // Writes the message for SQLite's "busy", which can mean that another program has locked the store, or that its file
-// system has no locks. Determines the cause by locking <store>.lock, since only SQLite may open the store's own file.
+// system has no locks. Determines the cause by locking <store>.lock, because only SQLite may open the store's own file.
 // Returns -1.
 int store_busy(struct store *, struct error *err);
 
@@ -132,8 +132,9 @@ int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_le
 
 // The statements that create the views (store_views.c) in a new store, malloc'ed.
 char *store_view_definitions(void);
-// Both write the views that are missing or were written by an older program. store_write_views does so within the
-// caller's transaction. store_renew_views uses its own transaction, and begins it only if there are such views.
+// These functions write the views that are missing or were written by an older program. store_write_views does so
+// within the caller's transaction. store_renew_views uses its own transaction, and begins it only if there are such
+// views.
 int store_write_views(struct store *, struct error *err);
 int store_renew_views(struct store *, struct error *err);
 

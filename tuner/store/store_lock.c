@@ -90,7 +90,7 @@ static int store_without_locks(const struct store *store, struct error *err)
                      store->path);
 }
 
-// 1: the file was removed between opening and locking.
+// Returns 1 if the file was removed between opening and locking.
 static int lock_open_file(struct store *store, int fd, struct error *err)
 {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) { // the holder may end between two calls
@@ -98,7 +98,7 @@ static int lock_open_file(struct store *store, int fd, struct error *err)
         if (!fcntl(fd, F_SETLK, &whole)) {
             if (!same_file(fd, store->lock_path)) return 1;
             if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
-            } // only for people who read the file
+            } // the id is only for people who read the file
             return 0;
         }
         if (lacks_locks(errno)) return store_without_locks(store, err);
@@ -162,7 +162,7 @@ void store_unlock(struct store *store)
 
 long store_holder(struct store *store)
 {
-    // The first line is needed because closing any descriptor of the file would drop our own lock (POSIX).
+    // Do not open the file while we hold its lock: closing any descriptor of it would drop the lock (POSIX).
     if (store->lock >= 0) return (long)getpid();
     struct sockaddr_un address;
     socklen_t length = identity(store, &address);

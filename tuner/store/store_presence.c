@@ -1,5 +1,5 @@
 // Checks that commits are in the file that has the store's name. A file that is deleted or replaced while it is open
-// still takes commits, but has no name and is lost when the process ends. A file that was cut off also takes commits.
+// still accepts commits, but it has no name and is lost when the process ends. A truncated file also accepts commits.
 // SQLite makes a store shorter only when another program vacuums it. After each commit, the check calls stat four
 // times. Each call takes about 2 us.
 #include <sys/stat.h>

@@ -13,7 +13,7 @@
 // and configurations are stored as "BLOCK_M=128,REDUCTION=shuffle". So a store can be read with the sqlite3 shell, and
 // does not depend on the program's numbering.
 //
-// Invariant: a store's file is either absent or complete. It is written under a temporary name and linked to its final
+// Invariant: a store's file is either absent or complete. It is written under a temporary name and then gets its final
 // name, so that neither kill -9 nor a full disk leaves half a schema. Its first page has the version and the
 // application id before the first WAL exists, so that store_inspect needs only the main file.
 #include <errno.h>

@@ -57,7 +57,7 @@ int store_run(struct store *store, sqlite3_stmt *statement, struct error *err)
 {
     int result = sqlite3_step(statement) == SQLITE_DONE ? 0 : store_failed(store, err);
     sqlite3_reset(statement);
-    // Outside of a transaction, this commits the statement.
+    // Outside of a transaction, the statement is now committed.
     if (!result && sqlite3_get_autocommit(store->db) && !sqlite3_stmt_readonly(statement))
         result = tell_committed(store, err);
     return result;

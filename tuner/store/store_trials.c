@@ -43,7 +43,7 @@ static int add_part(struct store *store, enum statement which, enum field_level 
     return store_run(store, add, err);
 }
 
-// 1: the configuration already has a trial.
+// Returns 1 if the configuration already has a trial.
 static int add_trial(struct store *store, const struct trial *trial, int64_t *id, struct error *err)
 {
     autorelease(store_reset) sqlite3_stmt *add = store_statement(store, STATEMENT_ADD_TRIAL, err);
@@ -297,7 +297,7 @@ static int read_chunk(struct store *store, const int64_t *ids, int64_t count, un
     return result < 0 ? -1 : used;
 }
 
-// Reads the ids first, then a chunk of trials at a time: visit may use the store, and no transaction is open meanwhile.
+// Reads the ids first, then a chunk of trials at a time. No transaction is open during visit, so it may use the store.
 // Locking takes microseconds, or a millisecond on a network file system, so a chunk is read under one lock. The first
 // chunks are small, because visit may stop after the first trial.
 int store_each(struct store *store, bool best, int64_t limit, unsigned wanted,

@@ -2,11 +2,11 @@
 // environments are never compared; in the same environment, no trial is measured twice.
 //
 // The environment's key is a hash of its *settings*. The settings are a string. Its first line has the version of the
-// table of settings. Then follows a line for each fact that matters, sorted by name. The table in environment.c lists
-// all possible lines. The string is made from a document of facts, and the names of its members are part of this
-// format. Members of the workers' requests have the same names only for convenience; if names in the requests change,
-// the code that builds the document (tuner/setup/run_environment.c) translates them. A member that is not in the table
-// is refused, so that no new member is included or left out unnoticed.
+// table of settings. The other lines have one fact each, sorted by name; facts that do not matter are left out. The
+// table in environment.c lists all possible lines. The string is made from a document of facts, and the names of its
+// members are part of this format. Members of the workers' requests have the same names only for convenience; if names
+// in the requests change, the code that builds the document (tuner/setup/run_environment.c) translates them. A member
+// that is not in the table is refused, so that no new member is included or left out unnoticed.
 #pragma once
 
 #include "tuner/base/hash.h"
@@ -32,7 +32,7 @@ struct environment environment_copy(struct arena *, const struct environment *);
 struct environment_setting {
     const char *name;    // "problems.#.buffers.#.rows": # is any index, * any name
     bool matters;        // false: known, but not part of the settings
-    const char *meaning; // one line; if it does not matter, why not
+    const char *meaning; // one line; if the setting does not matter, the reason
 };
 
 extern const struct environment_setting environment_settings[]; // ends with a NULL name

@@ -1,4 +1,4 @@
-// See metrics.h. Metrics are grouped into sets according to the passes that they take, since every pass launches all
+// See metrics.h. Metrics are grouped into sets according to the passes that they need, because every pass launches all
 // candidates twice. Passes were counted with CUPTI 13.0 on GH100; times are from an H200:
 //
 // - sm__icc_* competes for counters with sm__warps_active.avg.pct_of_peak_sustained_active: instruction cache and
@@ -199,7 +199,7 @@ int metrics_check(const char *name, struct error *err)
     if (known)
         return error_set(err, "'%s' is the key of a metric; ask for one of the sets that have it, or for '%s'", name,
                          known->name);
-    if (strstr(name, "__")) // all names of hardware metrics contain it: unit, quantity, roll-up
+    if (strstr(name, "__")) // as in all names of hardware metrics (unit__quantity.roll-up)
         return strchr(name, '.') ? 0 : error_set(err, "metric '%s' needs a roll-up: %s.sum, for instance", name, name);
     autofree const char **names = set_names();
     autofree char *text = text_unknown("metric set", name, names);

@@ -20,5 +20,5 @@ void display_message(struct display *, const char *format, ...) __attribute__((f
 void display_clear(struct display *); // removes the line, before something else is printed
 
 bool display_due(const struct display *); // whether the progress line is due
-// Shows the progress line, cut to the width of the terminal.
+// Shows the progress line, truncated to the width of the terminal.
 void display_progress(struct display *, const char *line, const char *job);

@@ -1,7 +1,7 @@
-// The live file of a run, <store>.status.json, shows `status` what the run is doing. It is rewritten about every second
-// and replaced by rename, so that it can be read at any time and from any machine that can access the folder. The store
-// itself cannot be read that way, because SQLite's WAL needs memory that is shared only between processes of one
-// machine.
+// The live file of a run, <store>.status.json, tells the command `status` what the run is doing. It is rewritten about
+// every second and replaced by rename, so that it can be read at any time and from any machine that can access the
+// folder. The store itself cannot be read that way, because SQLite's WAL needs memory that is shared only between
+// processes of one machine.
 //
 // The driver removes the file when it ends. A file that a killed driver left behind is recognised: on the driver's
 // machine, the process no longer exists; on another machine, the file is no longer updated.

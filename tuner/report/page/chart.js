@@ -21,7 +21,7 @@ function palette() {
 // The position between low and high on a logarithmic scale, 0..1.
 const logShare = (value, low, high) => (high > low ? Math.log(value / low) / Math.log(high / low) : 0);
 
-const WIDE = 30; // from this ratio of largest to smallest value on, an axis is logarithmic
+const WIDE = 30; // an axis is logarithmic if the ratio of its largest to its smallest value is at least this
 
 // A value axis over these numbers, with room at its ends. Options: name, log (unset: chosen from the numbers), zero
 // (begin at 0), and ECharts' own.
@@ -120,7 +120,7 @@ const watcher = new IntersectionObserver(
 const sizes = new ResizeObserver(entries => entries.forEach(entry => entry.target.figure.instance?.resize()));
 
 // A figure under `parent`. Its specification:
-//   title     what is shown                    label     the same for readers who cannot see it, with the main figure
+//   title     what is shown                    label     the same for screen readers, with the main figure
 //   note      one sentence below the title     height    in CSS pixels
 //   controls  elements above the chart         option()  ECharts' options
 //   about(i)  names and texts of the i-th mark, for its tooltip and a table below

@@ -1,4 +1,5 @@
-// One job: its head, and a section for each question. A section's function returns why it has nothing to show.
+// One job: its head, and a section for each question. A section's function returns the reason if it has nothing to
+// show.
 
 const SECTIONS = [
     {id: 'progress', title: 'Progress', show: showProgress},

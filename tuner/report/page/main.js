@@ -17,7 +17,7 @@ function route() {
     return report.jobs[job] ? {job, result: report.jobs[job].results?.[result] ? result : 0, section: rest[2]} : {};
 }
 
-let shown, // the view of the page now
+let shown, // the view that the page shows now
     overviewShown; // the index's elements
 
 function show() {

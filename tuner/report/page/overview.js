@@ -37,7 +37,7 @@ function ratioCell({ratio}) {
         : UNKNOWN;
 }
 
-// The columns: what each one shows of a result, and its sort key, a number or a string. down: the greatest first.
+// The columns: what each one shows of a result, and its sort key, a number or a string. down: the greatest come first.
 const COLUMNS = [
     {name: 'Job', texts: true},
     {name: 'Ratio', class: 'interval', key: ({ratio}) => ratio?.value, down: true, show: ratioCell},

@@ -34,7 +34,7 @@ function plain(value, digits = 4) {
     return rounded.toLocaleString('en-US', {maximumSignificantDigits: digits, useGrouping: size >= 1e4});
 }
 
-const PREFIXES = {P: 1e15, T: 1e12, G: 1e9, M: 1e6, k: 1e4}; // from this size on
+const PREFIXES = {P: 1e15, T: 1e12, G: 1e9, M: 1e6, k: 1e4}; // each from this size on
 
 // 12,345,678 as "12.35 M", for ticks and counters.
 function compact(value, digits = 4) {
@@ -77,15 +77,15 @@ const number = (n, one, many) => `${count(n)} ${n === 1 ? one : (many ?? `${one}
 const percent = (share, digits = 3) => (known(share) ? `${plain(100 * share, digits)}%` : UNKNOWN);
 const times = ratio => (known(ratio) ? `${ratio.toFixed(ratio < 10 ? 3 : 1)}×` : UNKNOWN);
 
-// Without a year for tables.
+// A time in the short form of tables, without a year unless `year` is given.
 function shortMoment(unix, year) {
     const form = {day: 'numeric', month: 'short', year, hour: '2-digit', minute: '2-digit'};
     return known(unix) ? new Date(unix * 1000).toLocaleString('en-GB', form) : UNKNOWN;
 }
 const moment = unix => shortMoment(unix, 'numeric');
 
-// A parameter's value at an index of its list, and the names and values of all parameters: at(k) is the k-th one's
-// index.
+// A parameter's value at an index of its list, and the names and values of all parameters: at(k) is the index of the
+// k-th parameter's value.
 const valueOf = (parameter, at) => String(parameter.values[at] ?? UNKNOWN);
 const namedValues = (parameters, at) => parameters.map((each, k) => [each.name, valueOf(each, at(k))]);
 

@@ -1,7 +1,7 @@
 // All trials as a table by DataTables, which sorts, searches and pages it. It is made when it comes near the window.
 
-// DataTables takes cells as markup for display. `found`: the text that a search finds; times are not searched, since
-// writing 100,000 of them takes seconds.
+// DataTables displays cells as markup. `found`: the text that a search finds; times are not searched, because writing
+// 100,000 of them takes seconds.
 const trialCell =
     (text, found = text) =>
     (value, type) =>
