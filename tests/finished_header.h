@@ -9,7 +9,8 @@
 #ifndef TEST_CUDA_HOME
 #define TEST_CUDA_HOME "/usr/local/cuda"
 #endif
-#define STRICT " -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror -isystem " TEST_CUDA_HOME "/include "
+#define STRICT \
+    " -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Wcast-qual -Werror -isystem " TEST_CUDA_HOME "/include "
 
 // The text of the job with these stages instead of its only launch, and with another reference. malloc'ed.
 static inline char *finished_stages(const char *stages, const char *reference)

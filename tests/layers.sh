@@ -152,6 +152,7 @@ long=$(wc -l $templates | awk '$1 > 500 && $2 != "total"')
 $long"
 jobs=$(find configs tests/jobs -name '*.cfg' -o -name '*.inc')
 sources=$(find tuner search kernels tests examples -path examples/foreign/sources -prune -o \
+    -path tests/v1 -prune -o \
     -path tuner/source/host -prune -o \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) -print)
 pages=$(find tests tuner -name '*.sh' -o -name '*.js' -o -name '*.css' -o -name '*.html')
 scripts="$pages .ci/run Makefile examples/Makefile $(echo examples/foreign/*.sh)"

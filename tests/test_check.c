@@ -356,6 +356,21 @@ TEST(samples_are_different_configurations)
     assert_string_equal(r.out, "4\n");
 }
 
+TEST(configurations_beyond_64_bits_are_counted)
+{
+    char *folder = e2e_folder("large");
+    e2e_write(folder, "sound.cfg", job);
+    e2e_write(folder, "k.cu", kernel);
+    struct e2e_result r = e2e_in(
+        folder,
+        "sed \"9s/$/, $(seq -s ', ' -f '{ name = \\\"P%%g\\\"; range = [1, 8]; }' 22)/\" sound.cfg >job.cfg && "
+        "$BIN/sweetspot list space job.cfg; $BIN/sweetspot list space job.cfg -f json; $BIN/sweetspot check job.cfg "
+        "--compile 0; $BIN/sweetspot check job.cfg --compile 0 -f json");
+    assert_contains(r.out, "valid size  3.68935e20  (83.3%)", "\"valid\": 3.6893488147419103e20,",
+                    "\"configurations\": 3.6893488147419103e20,",
+                    "3.68935e20 valid configurations of 442721857769029238784");
+}
+
 TEST(without_a_compiler_the_rest_is_checked)
 {
     char *folder = e2e_folder("none");

@@ -3,6 +3,8 @@
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
+#include "tuner/base/installation.h"
+
 static char folder[] = "/tmp/sweetspot-deb-XXXXXX", *project;
 
 static void setup(void)
@@ -64,7 +66,7 @@ TEST(unpacked_anywhere_it_works)
                "../there/usr/share/man/man1/*.gz | head -1 && cd ../there && find . ! -perm -004; sh -c 'dpkg-deb -e "
                "../sweetspot.deb ../control && md5sum --quiet -c ../control/md5sums'",
                project));
-    assert_contains(r.out, "sweetspot 0", "\nNVRTC ");
+    assert_contains(r.out, "sweetspot " SWEETSPOT_VERSION "\n", "\nNVRTC ");
     assert_null(strstr(r.out, "not found"));
     assert_contains(r.out, "no mistakes found");
     assert_contains(r.err, "10 new trials");

@@ -12,6 +12,7 @@
 #include "tuner/cli/options.h"
 #include "tuner/explain/findings.h"
 #include "tuner/trial/metrics.h"
+#include "tuner/watch/live_status.h"
 
 enum kind { PROSE, BLOCK, HEADING };
 
@@ -542,6 +543,7 @@ TEST(every_json_document_and_its_members_are_described)
             members++;
         }
     }
+    assert_contains(page, test_text("`" LIVE_STATUS_FORMAT "`, %d", LIVE_STATUS_VERSION));
     assert_true(formats >= 12 && members > 500);
     globfree(&found);
 }

@@ -208,8 +208,10 @@ TEST_WITH(constants_have_addresses_and_textures_and_surfaces_are_objects, setup,
 // The stages of a job: a stage that is not timed, and a kernel with an address in a struct.
 static const char prepared_text[] =
     "stages = (\n"
-    "  { name = \"pack\"; entry = \"mini<float, BLOCK_M>\"; timed = false; launch = { grid = [ \"M\" ]; block = [ 32 "
-    "]; };\n"
+    "  { name = \"pack\"; entry = \"mini<float, BLOCK_M>\"; timed = false;\n"
+    "    launch = { grid = [ \"M\", \"N / (N - 1)\" ]; block = [ \"M == 3000 ? M : 32\" ]; shared = \"N == 3 ? -M : "
+    "0\"; "
+    "};\n"
     "    arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; },\n"
     "                  { buffer = \"t\"; type = \"f32\"; shape = [\"M\"]; direction = \"scratch\"; } ); },\n"
     "  { name = \"last\"; entry = \"second\"; launch = { grid = [ \"N\" ]; block = [ 32 ]; };\n"
@@ -220,7 +222,8 @@ static const char prepared_text[] =
     "                  { buffer = \"all\"; type = \"u64\"; shape = [\"M + 1\"]; fill = \"&x[3]\"; } ); }\n"
     ");\n";
 static const char prepared_program[] =
-    "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
+    "#define MINI_GEMM_DRIVER_API\n#define MINI_GEMM_ALLOW_UNVERIFIED\n#include \"fake_driver.h\"\n#include "
+    "\"include/mini_best.h\"\n"
     "int main(void)\n{\n    static struct mini_gemm_kernels k;\n    unsigned long long at[3];\n"
     "    fake_sizes[0][0] = fake_sizes[0][2] = 8;\n    fake_sizes[0][1] = 24;\n"
     "    if (mini_gemm_load(&k)) return 1;\n"
@@ -233,7 +236,13 @@ static const char prepared_program[] =
     "    fake_launches = fake_sizes[0][1] = 0;\n"
     "    if (mini_gemm_launch_untimed(&k, 0, 1000, 77, 0x1000, 0x2000, 0x3000, 0x4000) || fake_launches != 1) return "
     "7;\n"
-    "    return strcmp(fake_launch[0].symbol, \"mini\") ? 8 : fake_launch[0].config.gridDimX != 1000;\n}\n";
+    "    if (strcmp(fake_launch[0].symbol, \"mini\") || fake_launch[0].config.gridDimX != 1000) return 8;\n"
+    "    if (mini_gemm_launch_untimed(&k, 0, 4294967301LL, 77, 0x1000, 0x2000, 0x3000, 0x4000) != MINI_GEMM_SIZES) "
+    "return 9;\n"
+    "    if (mini_gemm_launch_untimed(&k, 0, 1000, 1, 0x1000, 0x2000, 0x3000, 0x4000) != MINI_GEMM_SIZES) return 10;\n"
+    "    if (mini_gemm_launch_untimed(&k, 0, 3000, 77, 0x1000, 0x2000, 0x3000, 0x4000) != MINI_GEMM_SIZES) return 11;\n"
+    "    if (mini_gemm_launch_untimed(&k, 0, 1000, 3, 0x1000, 0x2000, 0x3000, 0x4000) != MINI_GEMM_SIZES) return 12;\n"
+    "    return fake_launches != 1;\n}\n";
 
 TEST_WITH(stages_that_are_not_timed_have_a_function_and_addresses_follow_the_buffers, setup, teardown)
 {
@@ -301,11 +310,17 @@ TEST_WITH(what_cannot_be_embedded_is_refused, setup, teardown)
     keep_binary("{\"second\":\"second\"}");
     assert_contains(finished_says(&job, 2, "header JOB --store STORE -o HEADER --embed").err,
                     "no symbol for the entry 'mini<float, BLOCK_M>'");
-    // In place of the binary, there is a file that sweetspot did not write.
+    // In place of the binary, or of the runtime, there is a file that sweetspot did not write.
     keep_binary(symbols_text);
-    finished_write(test_text("%s/include/mini_best_binary.c", job.folder), "int precious;\n");
-    assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err,
-                    "was not written by sweetspot");
+    static const char *const names[] = {"mini_best_binary.c", "sweetspot_runtime.c"};
+    for (size_t i = 0; i < 2; i++) {
+        char *taken = test_text("%s/include/%s", job.folder, names[i]);
+        finished_write(taken, "int precious;\n");
+        assert_contains(finished_says(&job, 3, "header JOB --store STORE -o HEADER --embed").err, names[i],
+                        "was not written by sweetspot");
+        assert_string_equal(test_file("%s", taken), "int precious;\n");
+        assert_int_equal(unlink(taken), 0);
+    }
 }
 
 // Runs the header command with some options and checks its status and message.

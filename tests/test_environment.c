@@ -28,6 +28,7 @@ TEST(somebody_has_said_of_every_setting_of_a_job_whether_it_matters)
     glob_t found;
     assert_int_equal(glob("configs/*.cfg", 0, NULL, &found), 0);
     assert_int_equal(glob("tests/stores/*.cfg", GLOB_APPEND, NULL, &found), 0);
+    assert_int_equal(glob("tests/v1/jobs/*.cfg", GLOB_APPEND, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         struct job *job;
         autojson json_t *facts = facts_of(found.gl_pathv[i], &job);

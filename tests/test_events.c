@@ -67,6 +67,18 @@ TEST(standard_output_has_events_from_begin_to_end)
     release(&events);
 }
 
+TEST(the_race_of_the_builds_and_energies_add_no_other_lines)
+{
+    char *folder = e2e_folder("events_builds");
+    struct e2e_result r = e2e_pass(
+        folder, "cp tests/golden/job.cfg tests/golden/kernel.cu $DIR; cd $DIR && export SWEETSPOT_NVCC= FAKE_NVCC=1.02 "
+                "FAKE_ENERGY=1 SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+                "$BIN/sweetspot tune job.cfg --store job.db --format json -q && grep -q 'built by' job.log");
+    struct events events = read_events(r.out);
+    assert_non_null(find(&events, "winner", 0));
+    release(&events);
+}
+
 TEST(the_winner_of_the_events_is_that_of_the_store)
 {
     char *folder = e2e_folder("events_winner");

@@ -184,7 +184,9 @@ TEST(a_store_that_is_deleted_or_replaced_is_saved_beside_it)
                                        "cp $at/job.db $at/other; mv $at/other $at/job.db",
                                        "rm $at/job.db-wal",
                                        "mv $at/job.db $at/elsewhere.db",
-                                       "truncate --size=8192 $at/job.db"};
+                                       "truncate --size=8192 $at/job.db",
+                                       "truncate --size=0 $at/job.db-wal",
+                                       "truncate --size=8192 $at/job.db-wal"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         char *folder = job_folder("deleted");
         struct e2e_result r =

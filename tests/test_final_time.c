@@ -102,6 +102,9 @@ static const struct timed_run {
     // The final may use the time reserved for nvcc's build. The build is given up at the time limit.
     {"a_compiler_that_takes_too_long_is_given_up", 13, "SWEETSPOT_NVCC= FAKE_NVCC=1 FAKE_NVCC_DELAY=60",
      "nvcc's build of the winner is not timed: no time is left for it", .winners = 1},
+    // All of its tools hang. They end together.
+    {"a_sanitizer_that_hangs_is_given_up", 8, FAKE_SANITIZER "FAKE_SANITIZER_DELAY=60 FAKE_FINAL='0 0.01'",
+     "four tools ran", .winners = 1, .prepare = VERIFIED, .after = "[ $(wc -l <tools) -ne 4 ] || echo four tools ran"},
     {"several_jobs_share_the_time_of_the_command", 6, "FAKE_FINAL='0.1 0.02'", "", .winners = 2,
      .prepare = "sed 's/\"fake\"/\"other\"/' job.cfg >other.cfg", .arguments = "job.cfg other.cfg -q"},
     // An exhausted space ends a run long before its time.

@@ -36,6 +36,7 @@ static const char geometry_program[] =
     "    if (MINI_GEMM_BLOCK_M != 64 || MINI_GEMM_UNROLL_K != 4) return 1;\n"
     "    if (mini_gemm_grid_x(4096, 4096) != 1056) return 2;           /* min(64 * 64, 132 * 8) */\n"
     "    if (mini_gemm_grid_x(65, 1) != 2 || mini_gemm_grid_y(65, 7) != 4 || mini_gemm_grid_z(65, 7) != 1) return 3;\n"
+    "    if (mini_gemm_grid_y(1, 8589934602LL) != 4294967295U) return 18; /* not 5 */\n"
     "    if (mini_gemm_block_x(1, 1) != 64 || mini_gemm_block_y(1, 1) != 1) return 4;\n"
     "    if (mini_gemm_shared_bytes(1, 1) != 64 * 4 * 64 + 16) return 5;\n"
     "    if (mini_gemm_cluster_x(1, 1) != 2 || mini_gemm_cluster_z(1, 1) != 1) return 6;\n"
@@ -424,25 +425,35 @@ TEST_WITH(a_changed_template_is_noticed, setup, teardown)
                     ": source; to measure the best again: sweetspot tune ");
 }
 
+TEST_WITH(an_expression_without_a_value_is_named, setup, teardown)
+{
+    finished_decided(&job);
+    change_job("block = [ \"BLOCK_M\" ]", "block = [ \"64 / (BLOCK_M - 64)\" ]");
+    assert_contains(finished_says(&job, 2, "header JOB --store STORE -o HEADER").err,
+                    "stage 'mini': cannot write '64 / (BLOCK_M - 64)' as C: division by zero");
+}
+
 TEST_WITH(what_would_break_the_header_is_refused_or_made_harmless, setup, teardown)
 {
     struct error err = {""};
-    static const char *const jobs[] = {"{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":"
-                                       "\"DEVICE\",\"value\":1}],\"problems\":[{}]}",
-                                       "{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":\"X\","
-                                       "\"value\":1},{\"name\":\"x\",\"value\":1}],\"problems\":[{}]}"};
-    for (size_t i = 0; i < 2; i++) {
-        json_t *section = json_parse(jobs[i], &err), *sections = test_json(json_pack("[o]", section));
+    static const char *const jobs[] = {"[{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":"
+                                       "\"DEVICE\",\"value\":1}],\"problems\":[{}]}]",
+                                       "[{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":\"X\","
+                                       "\"value\":1},{\"name\":\"x\",\"value\":1}],\"problems\":[{}]}]",
+                                       "[{\"job\":\"a\",\"device\":\"D 1\",\"sizes\":[],\"problems\":[{}]},"
+                                       "{\"job\":\"a\",\"device\":\"D-1\",\"sizes\":[],\"problems\":[{}]}]"};
+    for (size_t i = 0; i < 3; i++) {
+        json_t *sections = test_json(json_parse(jobs[i], &err));
         err.message[0] = 0;
         assert_int_equal(header_write(job.header, sections, &err), HEADER_COLLISION);
         assert_contains(err.message, "would be defined twice");
         assert_int_equal(access(job.header, F_OK), -1); // no file is left behind
     }
-    json_t *section =
-        json_parse("{\"version\":2,\"job\":\"3 */ x\",\"device\":\"*/ \\\"evil\\\" \\\\ /*/ ?"
-                   "?/\",\"driver\":\"a*/b\",\"sizes\":[],\"problems\":[{\"name\":\"*/\"}],"
-                   "\"stages\":[{\"name\":\"s\"}],\"verified\":[\"*/\"],\"ties\":[\"/*\"],\"configuration\":\"*/\"}",
-                   &err);
+    json_t *section = json_parse(
+        "{\"version\":2,\"job\":\"3 */ x\",\"device\":\"*/ \\\"evil\\\" \\\\ /*/ ?"
+        "?/\",\"driver\":\"a*/b\",\"sizes\":[],\"problems\":[{\"name\":\"*/\"}],"
+        "\"stages\":[{\"name\":\"s\"}],\"verified\":[\"*/\"],\"ties\":[\"/*\"],\"configuration\":\"*/ ?\?/\"}",
+        &err);
     assert_non_null(section);
     json_t *sections = test_json(json_pack("[o]", section));
     assert_int_equal(header_write(job.header, sections, &err), 0);

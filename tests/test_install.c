@@ -5,6 +5,8 @@
 #include "tests/testing.h"
 
 #include "tuner/base/hash.h"
+#include "tuner/base/installation.h"
+#include "tuner/cli/commands.h"
 #include "tuner/source/source.h"
 
 static char folder[] = "/tmp/sweetspot-install-XXXXXX", *project, *prefix;
@@ -134,11 +136,48 @@ TEST(pkg_config_knows_it)
                 prefix, prefix);
     if (r.status == 77) skip();
     char version[32] = "";
-    const char *printed = strstr(r.out, "sweetspot 0");
+    const char *printed = strstr(r.out, "\nsweetspot ");
     assert_non_null(printed);
-    sscanf(printed, "sweetspot %31s", version);
+    sscanf(printed, "\nsweetspot %31s", version);
     assert_int_equal(strncmp(r.out, version, strlen(version)), 0);
     assert_contains(r.out, "\n/opt/spot/share/sweetspot/templates\n");
+}
+
+TEST(every_file_names_the_version_of_the_program)
+{
+    const char *version = SWEETSPOT_VERSION, *date = SWEETSPOT_DATE;
+    char *minor = test_text("%.*s", (int)(strrchr(version, '.') - version), version);
+    const struct {
+        const char *path, *text;
+    } places[] = {
+        {"CITATION.cff", test_text("\nversion: \"%s\"\ndate-released: \"%s\"\n", version, date)},
+        {"README.md", test_text("\n**Version** %s,", version)},
+        {"CHANGELOG.md", test_text("\n## %s (%s)\n", version, date)},
+        {"SECURITY.md", test_text("\n| %s | yes |\n", minor)},
+        {"examples/cmake/CMakeLists.txt", test_text("find_package(sweetspot %s ", minor)},
+        {"tuner/node/node_message.h", test_text("{\"version\":\"%s\"", version)},
+        {"opt/spot/share/pkgconfig/sweetspot.pc", test_text("\nVersion: %s\n", version)},
+        {"opt/spot/share/man/man1/sweetspot-tune.1", test_text("\"%s\" \"sweetspot %s\"", date, version)},
+        {"opt/spot/share/cmake/sweetspot/sweetspotConfigVersion.cmake", test_text("VERSION \"%s\"", version)},
+    };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        bool installed = !strncmp(places[i].path, "opt/", 4);
+        char *text = test_file("%s/%s", installed ? folder : project, places[i].path);
+        if (!strstr(text, places[i].text)) fail_msg("%s does not have: %s", places[i].path, places[i].text);
+    }
+}
+
+TEST(cmake_accepts_this_version_for_older_ones_of_the_same_major_version)
+{
+    struct e2e_result r = e2e_run(
+        folder,
+        "command -v cmake >/dev/null || exit 77; cd %s/share/cmake/sweetspot && for v in 1.0 1.0.0 0.9 1.999 2.0; "
+        "do { echo \"set(PACKAGE_FIND_VERSION $v)\"; echo \"set(PACKAGE_FIND_VERSION_MAJOR ${v%%%%.*})\"; "
+        "cat sweetspotConfigVersion.cmake; echo 'message(\"${PACKAGE_VERSION_COMPATIBLE}\")'; } >$DIR/try.cmake; "
+        "cmake -P $DIR/try.cmake 2>&1; done",
+        prefix);
+    if (r.status == 77) skip();
+    assert_string_equal(r.out, "TRUE\nTRUE\nFALSE\nFALSE\nFALSE\n");
 }
 
 TEST(installed_programs_find_each_other_and_the_jobs)

@@ -50,6 +50,17 @@ TEST(a_sound_job_loads_and_its_space_is_built)
     assert_int_equal(job_problem_bytes(job, 0, &err), 4004);
 }
 
+TEST(a_launch_without_dynamic_shared_memory_has_none)
+{
+    struct error err;
+    sound_write(7, "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; };");
+    struct job *job = sound_build();
+    autofree int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    uint16_t config[3] = {0, 0, 0};
+    assert_int_equal(job_problem_values(job, config, 0, values, &err), 0);
+    assert_int_equal(values[symbols_find(job->symbols, "shared_bytes")], 0);
+}
+
 static void check_define(void *user, const char *name, const char *value)
 {
     char **all = user, *longer = text_format("%s%s=%s|", *all, name, value);

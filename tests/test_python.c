@@ -368,7 +368,8 @@ TEST(launches_that_python_cannot_make_are_refused)
     static const struct {
         const char *edit, *message;
     } cases[] = {
-        {"s/fill = \"zero\"/fill = \"index\"/", "a Python file can fill scratch only with zeros, not 'n'; use --embed"},
+        {"s/fill = \"zero\"/fill = \"index\"/",
+         "a Python file can fill scratch only with zeros, not 'n n'; use --embed"},
         {"s/\"bf16\"; value = 0.1/\"bf16\"; value = \"N\"/",
          "a Python file cannot pass the bf16 scalar 'brain' of stage 'one', which depends on sizes"},
         {"s/{ buffer = \"z\";/& texture = { };/; s/\"bf16\"; shape/\"f32\"; shape/",

@@ -26,7 +26,7 @@ static void teardown(void)
 
 #define DRIVER " -DSWEETSPOT_DRIVER_FILE='\"%s/version\"'"
 static const char *const compilers[] = {("gcc -std=c99" STRICT DRIVER), ("g++ -std=c++11 -x c++" STRICT DRIVER),
-                                        ("clang -std=c99" STRICT DRIVER),
+                                        ("g++ -std=c++20 -x c++" STRICT DRIVER), ("clang -std=c99" STRICT DRIVER),
                                         ("nvcc -std=c++17 -x cu -Werror all-warnings -Xcompiler -Wall,-Wextra" DRIVER)};
 
 // Builds tests/launch/runtime.c with the fake driver as a library, and runs it. Returns the program's exit status, or
@@ -65,6 +65,9 @@ TEST_WITH(only_files_of_the_user_that_match_their_hash_are_loaded, setup, teardo
          "mini.sweetspot is refused: others may write to it\n1 refused: no binary for this device \n"},
         {"chmod o+w kernels", "kernels is refused: others may write to it\n1 refused: no binary for this device \n"},
         {"mv kernels real && ln -s real kernels", "kernels is refused: Not a directory\n1 refused: no binary"},
+        {"mv kernels real && ln -s real kernels && export FOLDER=kernels//",
+         "kernels// is refused: Not a directory\n1 refused: no binary"},
+        {"export FOLDER=kernels/", "0 refused: done mini\n"},
         {"mv kernels/mini.sweetspot . && ln -s ../mini.sweetspot kernels",
          "mini.sweetspot is refused: Too many levels of symbolic links\n1 refused: no binary"},
         {"mkfifo kernels/pipe.sweetspot", "pipe.sweetspot is refused: not a regular file\n1 refused: done mini\n"},
@@ -88,7 +91,7 @@ TEST_WITH(only_files_of_the_user_that_match_their_hash_are_loaded, setup, teardo
         finished_says(&job, 0, "header JOB --store STORE -o %s/kernels/mini.sweetspot", job.folder);
         char *said = test_text("%s/said", job.folder);
         int status = system(test_text("cd %s && chmod go-w kernels kernels/* && %s && LD_LIBRARY_PATH=. ./program "
-                                      "kernels ${NAME:-mini-gemm} 2>&1 | grep -v 'changed since' >said",
+                                      "${FOLDER:-kernels} ${NAME:-mini-gemm} 2>&1 | grep -v 'changed since' >said",
                                       job.folder, cases[i].prepare));
         assert_int_equal(status, 0);
         char *text = test_owned(text_read_file(said, NULL));

@@ -215,6 +215,21 @@ TEST(a_constraint_that_cannot_be_evaluated_is_named_with_the_configuration)
     assert_int_equal(space_size(f.space), 1);
 }
 
+// Bounds are doubles, which cannot tell INT64_MAX from values that overflow.
+TEST(results_near_the_limits_of_64_bits_can_overflow)
+{
+    static const char *const constraints[] = {"(B > -A) <= 1", "(B > A / -B) <= 1", "(B > ceil_div(A, -B)) <= 1"};
+    for (size_t i = 0; i < sizeof constraints / sizeof *constraints; i++) {
+        struct fixture f = open_space();
+        ADD(&f, "A", 1, INT64_MAX);
+        ADD(&f, "B", 1, 2);
+        add_constraint(&f, constraints[i]);
+        int built = space_build(f.space, NULL, &err);
+        if (!built) fail_msg("%s: %d configurations", constraints[i], (int)space_size(f.space));
+        assert_contains(err.message, "overflow", "A=9223372036854775807,B=1");
+    }
+}
+
 TEST(bad_parameters_and_names_are_refused)
 {
     struct fixture f = open_space();
@@ -457,6 +472,20 @@ TEST(a_space_that_cannot_be_indexed_is_refused)
     }
     strcat(text, " != 12345");
     add_constraint(&f, text);
+    assert_int_equal(space_build(f.space, NULL, &err), -1);
+    assert_contains(err.message, "cannot be indexed");
+}
+
+// The sums of two squares fit into an index, but trying each with every value would take an hour.
+TEST(a_space_that_takes_too_long_to_index_is_refused_at_once)
+{
+    struct fixture f = open_space();
+    static int64_t values[60000];
+    for (size_t i = 0; i < 60000; i++) values[i] = (int64_t)i + 1;
+    add_values(&f, "A", 1500, values);
+    add_values(&f, "B", 1500, values);
+    add_values(&f, "C", 60000, values);
+    add_constraint(&f, "A * A + 7 * B * B == C * C");
     assert_int_equal(space_build(f.space, NULL, &err), -1);
     assert_contains(err.message, "cannot be indexed");
 }

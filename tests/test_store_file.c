@@ -363,4 +363,31 @@ STORE_TEST(names_with_a_meaning_for_sqlite_are_files)
     assert_int_equal(chdir(here), 0);
 }
 
+// Other programs may move the log's content into the store, empty the log, or leave the rest of one. Only a log that
+// was cut off is a loss.
+STORE_TEST(a_log_that_sqlite_has_emptied_was_not_cut_off)
+{
+    static const char *const orders[] = {"PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA wal_checkpoint(RESTART)", "VACUUM"};
+    struct store *store = open_store();
+    autofree char *log = text_format("%s-wal", path);
+    int number = 0;
+    close_store();
+    FILE *rest = fopen(log, "w");
+    assert_true(rest && fwrite("fifteen letters", 16, 1, rest) == 1 && !fclose(rest));
+    store = open_store();
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        sqlite3 *db;
+        add(store, ++number, STATUS_OK);
+        assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+        if (sqlite3_exec(db, orders[i], NULL, NULL, NULL) != SQLITE_OK) fail_msg("%s", sqlite3_errmsg(db));
+        sqlite3_close(db);
+        add(store, ++number, STATUS_OK);
+        add(store, ++number, STATUS_OK);
+    }
+    assert_int_equal(truncate(log, 64), 0);
+    struct trial t = {.config = "N=99"};
+    assert_int_equal(store_add(store, &t, &err), -1);
+    assert_contains(err.message, "was deleted, replaced or cut off while it was in use");
+}
+
 TEST_MAIN(make_folder, remove_folder)

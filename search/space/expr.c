@@ -205,7 +205,8 @@ static int combine(struct parser *p, enum expr_op op, size_t column, int a, int 
 
 const struct expr_function expr_functions[] = {
     {"ceil_div", OP_CEIL_DIV, 2, 2, "ceil_div(a, b)", "a / b, rounded up"},
-    {"round_up", OP_ROUND_UP, 2, 2, "round_up(a, b)", "the smallest multiple of b that is at least a"},
+    {"round_up", OP_ROUND_UP, 2, 2, "round_up(a, b)",
+     "ceil_div(a, b) * b; if b is positive, the smallest multiple of b that is at least a"},
     {"min", OP_MIN, 1, 64, "min(a, ...)", "the smallest of up to 64 values"},
     {"max", OP_MAX, 1, 64, "max(a, ...)", "the largest of up to 64 values"},
     {"abs", OP_ABS, 1, 1, "abs(a)", "the absolute value of a"},

@@ -75,8 +75,9 @@ int expr_eval(const struct expr *, const int64_t *values, int64_t *result, struc
 const int *expr_slots(const struct expr *, size_t *count);
 
 // Writes the expression as C source. `name(user, slot)` gives the C code for a name (borrowed); functions are written
-// as `prefix##ceil_div(...)` etc. A string comparison is written as 0 or 1 if `constant(user, slot, &value)` knows both
-// sides. Any subexpression whose names are all constant is folded. Returns a malloc'ed string, or NULL with a message.
+// as `prefix##ceil_div(...)` etc. (fn_arithmetic.h). A string comparison is written as 0 or 1 if `constant(user, slot,
+// &value)` knows both sides. Any subexpression whose names are all constant is folded. Returns a malloc'ed string, or
+// NULL with a message.
 char *expr_to_c(const struct expr *, const char *prefix, const char *(*name)(void *user, int slot),
                 bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *);
 // Like expr_to_c, but writes Python. The code calls two functions: div returns the quotient rounded towards 0, and rem

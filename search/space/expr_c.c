@@ -1,7 +1,7 @@
 // Expressions written as source in C or Python (expr_to_c and expr_to_python in expr.h).
 //
 // Every compound subexpression is written in parentheses, so that precedence never matters. Constants are folded first,
-// so that a header shows `M / 128` and not `M / (2 * 64)`.
+// so that a header shows `M / 128` and not `M / (2 * 64)`. If the divisor may be 0, C code calls a function instead.
 #include "search/space/expr.h"
 
 #include <inttypes.h>
@@ -53,6 +53,10 @@ static int write_operands(struct writer *w, const struct expr_node *n, bool apar
 static int write_compound(struct writer *w, const struct expr_node *n, bool outermost)
 {
     const char *function = expr_function_name(n->op), *sign = expr_operator_sign(n->op);
+    int64_t divisor = 1;
+    bool divides = n->op == OP_DIVIDE || n->op == OP_REMAINDER;
+    if (divides && (fold(w, n->b, &divisor) || divisor < 1)) // the operator would end the program
+        function = n->op == OP_DIVIDE ? "div" : "rem";
     bool apart = function || !outermost;
     char between[8] = ", ";
     if (!function) snprintf(between, sizeof between, " %s ", sign ? sign : "?");

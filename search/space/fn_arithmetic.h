@@ -1,15 +1,28 @@
 // The functions of expressions, and the ratio of two sizes (FN is explained in fn.h; headers contain the text after the
 // first empty line).
 
-// The quotient rounded towards plus infinity; b is not 0.
+// The quotient rounded towards 0. Without a quotient of 64 bits, it is 0, because a header may be asked about any
+// sizes.
+FN_FUNCTION long long FN(div)(long long a, long long b)
+{
+    return b && (b != -1 || a >= -9223372036854775807LL) ? a / b : 0;
+}
+
+// The remainder of that division.
+FN_FUNCTION long long FN(rem)(long long a, long long b)
+{
+    return b && b != -1 ? a % b : 0;
+}
+
+// The quotient rounded towards plus infinity.
 FN_FUNCTION long long FN(ceil_div)(long long a, long long b)
 {
-    return a / b + (a % b != 0 && (a < 0) == (b < 0));
+    return FN(div)(a, b) + (FN(rem)(a, b) != 0 && (a < 0) == (b < 0));
 }
 
 FN_FUNCTION long long FN(round_up)(long long a, long long b)
 {
-    return FN(ceil_div)(a, b) * b;
+    return (long long)((unsigned long long)FN(ceil_div)(a, b) * (unsigned long long)b);
 }
 
 FN_FUNCTION long long FN(min)(long long a, long long b)
@@ -38,6 +51,12 @@ FN_FUNCTION long long FN(log2)(long long a)
     long long n = 0;
     for (; a > 1; a >>= 1) n++;
     return n;
+}
+
+// A member of a launch's shape. A number that has more than 32 bits becomes the largest one, which cannot be launched.
+FN_FUNCTION unsigned FN(narrow)(long long a)
+{
+    return a < 0 || a > 4294967295LL ? 4294967295U : (unsigned)a;
 }
 
 // The larger of two sizes over the smaller; sizes below 1 count as 1.

@@ -71,8 +71,9 @@ const struct parameter *space_parameter(const struct space *, size_t i);
 int space_find(const struct space *, const char *name, size_t length); // the number of a parameter, or -1
 size_t space_constraint_count(const struct space *);
 const char *space_constraint_text(const struct space *, size_t i);
-double space_raw_size(const struct space *); // product of the value counts
-uint64_t space_size(const struct space *);   // valid configurations (saturates at UINT64_MAX)
+double space_raw_size(const struct space *);   // product of the value counts
+uint64_t space_size(const struct space *);     // valid configurations (saturates at UINT64_MAX)
+double space_valid_size(const struct space *); // the same without saturation
 // The number of raw configurations that the constraint removes by itself (a double, because raw sizes may exceed 2^64),
 // including those on which it cannot be evaluated. They are counted with a separate diagram. Returns NaN if this
 // diagram would be too large.

@@ -16,6 +16,8 @@
 
 // With more edges than this (6 bytes each), the constraints tie the parameters together too closely for an index.
 enum { MAX_EDGES = 4 * 1000 * 1000 };
+// Trying a value in a state takes 25 ns, so a build ends within a minute.
+static const uint64_t most_tries = 2 * 1000 * 1000 * 1000;
 
 // The work on one level.
 struct level_plan {
@@ -315,9 +317,13 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
     table_init(&from, 0);
     from.count = 1;
     size_t edges = 0;
+    uint64_t tries = 0;
     for (int l = 0; l < levels && result == BUILD_FINE; l++) {
+        const struct parameter *parameter = &s->parameters[order[l]];
         table_init(&to, plan->levels[l].layout_count);
-        if (!expand_level(plan, l, &s->parameters[order[l]], value, &from, &to, &draft[l], MAX_EDGES - edges, lenient))
+        tries += (uint64_t)from.count * parameter->count;
+        if (tries > most_tries ||
+            !expand_level(plan, l, parameter, value, &from, &to, &draft[l], MAX_EDGES - edges, lenient))
             result = BUILD_TOO_LARGE;
         edges += draft[l].edge_count;
         table_release(&from);

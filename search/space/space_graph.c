@@ -173,10 +173,11 @@ static struct range result_of(enum expr_op op, struct range a, struct range b, s
 // Whether an operation on values from these ranges may fail, apart from an overflow that any_value already stands for.
 static bool can_fail(enum expr_op op, struct range a, struct range b)
 {
-    if (op == OP_INVERT) return largest(a) >= safe_bound;
+    if (op == OP_NEGATE || op == OP_INVERT) return largest(a) >= safe_bound;
     if (op == OP_LOG2) return a.low < 1;
     if (op == OP_SHIFT_RIGHT) return b.low < 0 || b.high > 63;
     if (op == OP_ROUND_UP && largest(a) + largest(b) >= safe_bound) return true;
+    if ((op == OP_DIVIDE || op == OP_CEIL_DIV) && largest(a) >= safe_bound && b.low < 0) return true;
     return (op == OP_DIVIDE || op == OP_CEIL_DIV || op == OP_REMAINDER || op == OP_ROUND_UP) && has_zero(b);
 }
 

@@ -10,6 +10,16 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
+static double diagram_size(const struct diagram *d)
+{
+    return d->weight ? d->weight[d->root] : (double)d->size;
+}
+
+double space_valid_size(const struct space *s)
+{
+    return diagram_size(&s->diagram);
+}
+
 // How many configurations are valid with only these constraints; negative if the diagram would be too large. A
 // configuration for which a constraint cannot be evaluated counts as invalid.
 static double count_with(const struct space *s, const int *constraints, size_t count)
@@ -18,7 +28,7 @@ static double count_with(const struct space *s, const int *constraints, size_t c
     int order[SPACE_MAX_PARAMETERS], failed;
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (space_build_diagram(s, constraints, count, true, order, &d, &failed, config) != BUILD_FINE) return -1;
-    return d.weight ? d.weight[d.root] : (double)d.size;
+    return diagram_size(&d);
 }
 
 // Names a minimal set of constraints that leaves no valid configuration: without any one of them, some would be valid.

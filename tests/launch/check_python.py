@@ -64,6 +64,8 @@ def check_import():
 def check_mistakes():
     best = sgemm()
     a, b, c = product()
+    masked = Interface(at(2), (N, N))
+    masked.__cuda_array_interface__["mask"] = Interface(at(4), (N, N), "|b1")
     for error, part, arrays in 2 * (  # also after good calls with the same layouts and addresses
             (TypeError, "1 arrays are given: pass A, B, C", (a,)),
             (TypeError, "5 is not an array on a GPU", (a, 5, c)),
@@ -79,6 +81,8 @@ def check_mistakes():
             (ValueError, "A: 0, B: 1, C: 0", (a, Interface(at(2, 1), (N, N)), c)),
             (ValueError, "A: 0, B: -1, C: 0", (a, Interface(4096, (N, N)), c)),
             (ValueError, "A: 0, B: -1, C: 0", (a, Pack(4096, (N, N), device_kind=1), c)),
+            (ValueError, "A: -1, B: -1, C: -1", [Pack(4096, (N, N), device_kind=1) for _ in range(3)]),
+            (TypeError, "an array has a mask", (a, masked, c)),
             (ValueError, "B must be at a multiple of 16", (a, Interface(at(2) + 4, (N, N)), c)),
             (ValueError, "C is written, but the array is read-only", (a, b, Interface(at(3), (N, N), read_only=True))),
             (ValueError, "sizes that have not been verified: M=16, N=16, K=16",
@@ -91,6 +95,9 @@ def check_mistakes():
         best.run(a, b, c)
         assert len(launched()) == 1
     expect(ValueError, "A must have the shape (2047, 2048)", best.run, a, b, c, sizes={"M": N - 1})
+    expect(TypeError, "pass the sizes M, N, K", best.run, a, b, c, sizes=[N, N])
+    expect(TypeError, "cannot be interpreted as an integer", best.run, a, b, c, sizes={"M": float(N)})
+    expect(TypeError, "pass the sizes M, N, K", best.shapes, N)
     expect(TypeError, "sizes has X; the names are: M, N, K", best.run, a, b, c, sizes={"X": N})
     expect(TypeError, "scratch has A; the names are: ", best.run, a, b, c, scratch={"A": a})
     b.__cuda_array_interface__["data"] = at(2) + 8, False  # the same array as in the good calls

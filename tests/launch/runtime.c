@@ -182,6 +182,18 @@ static void check_arrays(void)
     sweetspot_free(set);
 }
 
+static void check_many(void)
+{
+    struct sweetspot *set = sweetspot_new(&callbacks);
+    int i, refused = 0;
+    *notices = 0;
+    kernel("one", "NVIDIA H200", "90 132", "13.0", "1e-3 64 64", 1000, "\177ELFa");
+    for (i = 0; i < 4096; i++) refused += sweetspot_add(set, kernels);
+    EXPECT(!refused && !*notices && add_to(set) == 1);
+    EXPECT(!strcmp(notices, "one is refused: there are too many kernels\n"));
+    sweetspot_free(set);
+}
+
 static struct sweetspot *shared;
 
 static void *work(void *device)
@@ -264,6 +276,7 @@ int main(int argc, char **argv)
     check_choice();
     check_images();
     check_arrays();
+    check_many();
     check_threads();
     check_capture();
     return 0;

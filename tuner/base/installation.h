@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #ifndef SWEETSPOT_VERSION
-#define SWEETSPOT_VERSION "0.1"
+#define SWEETSPOT_VERSION "1.0.0"
 #endif
 
 // The path of another of our programs, which is in the folder of this one or in libexec/sweetspot. If this program's

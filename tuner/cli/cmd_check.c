@@ -425,8 +425,9 @@ static int check_job(void *user, const char *path, struct job *job)
         job_free(job);
         return EXIT_USAGE;
     }
-    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on %s\n", path, job->name,
-           space_parameter_count(job->space), space_size(job->space), space_raw_size(job->space), device->name);
+    autofree char *valid = job_valid_text(job);
+    printf("%s: job '%s', %zu parameters, %s valid configurations of %.0f on %s\n", path, job->name,
+           space_parameter_count(job->space), valid, space_raw_size(job->space), device->name);
     if (check_problems(job, &device->limits, &err)) {
         fprintf(stderr, "%s\n", err.message);
         status = EXIT_USAGE;
@@ -449,10 +450,10 @@ static int check_job(void *user, const char *path, struct job *job)
             given.compile ? check_by_compiling(&check, given.compile, given.arch, given.cache) : print_found(&check);
     }
     check_release(&check);
-    json_array_append_new(device->jobs, json_pack("{s:s, s:s, s:i, s:I, s:f, s:i}", "path", path, "job", job->name,
-                                                  "parameters", (int)space_parameter_count(job->space),
-                                                  "configurations", (json_int_t)space_size(job->space), "raw",
-                                                  space_raw_size(job->space), "exit_status", status));
+    json_array_append_new(device->jobs,
+                          json_pack("{s:s, s:s, s:i, s:o, s:f, s:i}", "path", path, "job", job->name, "parameters",
+                                    (int)space_parameter_count(job->space), "configurations", job_valid_count(job),
+                                    "raw", space_raw_size(job->space), "exit_status", status));
     if (!status) printf("%sno mistakes found%s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout));
     job_free(job);
     return status;

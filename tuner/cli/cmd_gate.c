@@ -339,8 +339,10 @@ const struct command cmd_gate = {
         "otherwise the best of the job's store, otherwise the first one; without `current` the base runs the new "
         "version's.\n\n"
         "The verdict is based on the 99% interval of the new version's speedup over the base. It is `faster` if the "
-        "interval lies above 1.002, `slower` if it lies below what `--allow` permits, `same` if it does not reach "
-        "below that, otherwise `undecided`. While a problem is undecided, more rounds run, in up to six processes. The "
-        "job's store, if there is one, keeps the verdict, and the next gate shows what changed: GPU, driver, compiler.",
+        "interval lies above 1.002, `slower` if it lies below what `--allow` permits and below 1/1.002, `same` if it "
+        "does not reach below what `--allow` permits, otherwise `undecided`. While a problem is undecided, more rounds "
+        "run, in up to six processes. The job's store, if there is one, keeps the verdict, and the next gate shows "
+        "what "
+        "changed: GPU, driver, compiler.",
     .see = "compare judge",
 };

@@ -75,7 +75,7 @@ static double build_space(struct job *job, struct store *store, const char *arch
     struct error err = {""};
     autojson json_t *device = store_get_document(store, 0, "device", NULL, &err);
     struct device_limits limits = session_limits(device, arch);
-    return job_build_space(job, &limits, &err) ? (double)NAN : (double)space_size(job->space);
+    return job_build_space(job, &limits, &err) ? (double)NAN : space_valid_size(job->space);
 }
 
 // The job file that the store was last tuned with, malloc'ed. NULL if it is unknown, was deleted, or is for another

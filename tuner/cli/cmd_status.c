@@ -147,10 +147,10 @@ static int gather(struct status *status)
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:f, s:I, s:o, s:I, s:I, s:f, s:O}", "job", session->job->name,
                   "store", session->store_path, "device", environment->device, "driver", environment->driver,
                   "compiler", environment->compiler, "replayed", (int)session->replayed, "tuned_by_process",
-                  (json_int_t)store_holder(session->store), "configurations",
-                  floor((double)space_size(session->job->space)), "trials_total", (json_int_t)total, "trials",
-                  trial_counts_json(counts), "runs_total", (json_int_t)json_array_size(status->runs), "evaluations",
-                  (json_int_t)status->evaluations, "seconds", status->seconds, "runs", status->runs);
+                  (json_int_t)store_holder(session->store), "configurations", space_valid_size(session->job->space),
+                  "trials_total", (json_int_t)total, "trials", trial_counts_json(counts), "runs_total",
+                  (json_int_t)json_array_size(status->runs), "evaluations", (json_int_t)status->evaluations, "seconds",
+                  status->seconds, "runs", status->runs);
     json_object_update(status->report, members);
     json_object_set(status->report, "gates", gates);
     json_object_set_new(status->report, "verified", json_boolean(!job_unverified(session->job)));

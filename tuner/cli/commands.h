@@ -7,7 +7,7 @@
 #include "tuner/base/installation.h"
 #include "tuner/cli/options.h"
 
-#define SWEETSPOT_DATE "2026-11-22" // of the version, shown in manual pages
+#define SWEETSPOT_DATE "2026-11-28" // of the version, shown in manual pages
 
 struct command {
     const char *name;

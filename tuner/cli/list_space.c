@@ -16,14 +16,17 @@ static void print_table(const struct job *job)
         printf("%s\n", kinds[p->kind]);
     }
     double raw = space_raw_size(s);
-    uint64_t valid = space_size(s);
-    printf("raw size    %.0f\nvalid size  %" PRIu64 "  (%.3g%%)\n", raw, valid, 100 * (double)valid / raw);
+    autofree char *valid = job_valid_text(job);
+    printf("raw size    %.0f\nvalid size  %s  (%.3g%%)\n", raw, valid, 100 * space_valid_size(s) / raw);
     if (space_constraint_count(s)) printf("constraints, and how much of the raw size each one removes by itself\n");
     for (size_t i = 0; i < space_constraint_count(s); i++) {
         double removed = space_removed_by(s, i);
         struct location at = job_location(job, "constraints[%zu]", i);
-        printf("   %14.0f  %5.1f%%  %s%sline %d: %s\n", removed, 100 * removed / raw, at.file ? at.file : "",
-               at.file ? ", " : "", at.line, space_constraint_text(s, i));
+        if (isnan(removed))
+            printf("   %14s  %6s  ", "not counted", "");
+        else
+            printf("   %14.0f  %5.1f%%  ", removed, 100 * removed / raw);
+        printf("%s%sline %d: %s\n", at.file ? at.file : "", at.file ? ", " : "", at.line, space_constraint_text(s, i));
     }
 }
 
@@ -47,8 +50,8 @@ static void print_json(const struct job *job)
                                                      json_real(space_removed_by(s, i))));
     }
     json_print_document("sweetspot-job-space", 1,
-                        json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw",
-                                  space_raw_size(s), "valid", (json_int_t)space_size(s), "constraints", constraints),
+                        json_pack("{s:s, s:o, s:f, s:o, s:o}", "job", job->name, "parameters", parameters, "raw",
+                                  space_raw_size(s), "valid", job_valid_count(job), "constraints", constraints),
                         stdout);
 }
 

@@ -12,7 +12,7 @@ enum { PROCESSES_LEAST = 3, PROCESSES_MOST = 6 };
 enum { OLD = 1, NEW }; // the trials' numbers
 enum { GRACE = 60 };   // s to add to a trial's time limit for each progress message, as in a run's final
 static const double confidence = 0.99;
-static const double not_faster = 1.002; // with three processes, a kernel's ratio to itself may exceed 1
+static const double unequal = 1.002; // with three processes, the interval of a kernel's ratio to itself may exclude 1
 
 enum version_verdict version_decide(const double *old, const double *new, const unsigned char *process, size_t count,
                                     double allow, struct interval *ratio)
@@ -20,9 +20,9 @@ enum version_verdict version_decide(const double *old, const double *new, const 
     const double least = 1 / (1 + allow);
     // The seed is constant, so that the same times give the same interval.
     stats_paired_ratio(old, new, process, count, confidence, 1, ratio);
-    if (ratio->low > not_faster) return VERSION_FASTER;
+    if (ratio->low > unequal) return VERSION_FASTER;
     if (ratio->low >= least) return VERSION_SAME;
-    return ratio->high < least ? VERSION_SLOWER : VERSION_UNDECIDED;
+    return ratio->high < fmin(least, 1 / unequal) ? VERSION_SLOWER : VERSION_UNDECIDED;
 }
 
 // Whether a version passed verification. If not, the race records why.

@@ -10,7 +10,8 @@ extern const char *const version_verdicts[]; // "faster", ...; ends with NULL
 // The verdict of paired times (s) of the old and the new version. `process`: the process that took each pair; `allow`:
 // the share of the speed that the new version may lose. *ratio: the speed of the new version relative to the old, as
 // the median of the pairs with its 99% interval (stats_paired_ratio). The new version is faster if the interval lies
-// above 1.002, slower if it lies below 1/(1 + allow), and the same if it does not extend below 1/(1 + allow).
+// above 1.002, slower if it lies below 1/(1 + allow) and below 1/1.002, and the same if it does not extend below
+// 1/(1 + allow).
 enum version_verdict version_decide(const double *old, const double *new, const unsigned char *process, size_t count,
                                     double allow, struct interval *ratio);
 

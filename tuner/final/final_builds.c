@@ -227,8 +227,9 @@ static void summarise(struct final_run *f, const char *verdict, const char *reas
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strcmp(texts[i].word, verdict)) text = texts[i].text;
     display_clear(f->with.display);
-    printf("  built by %s: %s, %.3f times that of NVRTC's build (95%% interval %.3f to %.3f): %s%s\n",
-           f->builds.compiler, shown, ratio->value, ratio->low, ratio->high, text, reason);
+    if (!f->with.events)
+        printf("  built by %s: %s, %.3f times that of NVRTC's build (95%% interval %.3f to %.3f): %s%s\n",
+               f->builds.compiler, shown, ratio->value, ratio->low, ratio->high, text, reason);
     display_log(f->with.display, "built by %s: %s, %.3f times NVRTC's (%.3f to %.3f): %s", f->builds.compiler, shown,
                 ratio->value, ratio->low, ratio->high, verdict);
 }

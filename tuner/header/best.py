@@ -38,11 +38,16 @@ for _name, (_size, _code, _letters, _word, _) in _ELEMENTS.items():
 # The sections --------------------------------------------------------------------------------------------------------
 
 def _div(a, b):
-    return a // b if (a < 0) == (b < 0) else -(-a // b)
+    """Like C's division; without a quotient, 0."""
+    return (a // b if (a < 0) == (b < 0) else -(-a // b)) if b else 0
 
 
-_FUNCTIONS = {"div": _div, "rem": lambda a, b: a - b * _div(a, b), "ceil_div": lambda a, b: -(-a // b),
-              "round_up": lambda a, b: -(-a // b) * b, "is_pow2": lambda a: a > 0 and a & (a - 1) == 0,
+def _ceil_div(a, b):
+    return -(-a // b) if b else 0
+
+
+_FUNCTIONS = {"div": _div, "rem": lambda a, b: a - b * _div(a, b) if b else 0, "ceil_div": _ceil_div,
+              "round_up": lambda a, b: _ceil_div(a, b) * b, "is_pow2": lambda a: a > 0 and a & (a - 1) == 0,
               "log2": lambda a: a.bit_length() - 1 if a > 1 else 0}
 _codes = {}
 
@@ -59,7 +64,9 @@ def _values(texts, at):
 
 
 def _at(names, sizes):
-    return {"size_" + name: size for name, size in zip(names, sizes)}
+    if len(sizes) != len(names):
+        raise TypeError("pass the sizes %s" % ", ".join(names))
+    return {"size_" + name: operator.index(size) for name, size in zip(names, sizes)}
 
 
 def _strides(shape, row=None):
@@ -262,6 +269,8 @@ def _look(driver, arrays, stream, kept):
                 if named is not None and stream is None and not tensors:
                     raise ValueError("the arrays belong to different streams: pass stream=")
                 named = own
+            if interface.get("mask") is not None:
+                raise TypeError("an array has a mask, which the kernel would ignore")
         layouts.append(layout)
         addresses.append(address)
     return layouts, addresses, tensors, named
@@ -340,11 +349,11 @@ class _Plan:
         driver = _driver()
         self.ready, self.made, self.zeros = {}, [], []
         given = dict(zip(names, layouts))
-        at = _sizes_from({name: layout[0] for name, layout in given.items()}, sizes)
         devices = {layout[3] for layout in layouts}
         if len(devices) > 1 or -1 in devices:
             raise ValueError("the arrays must be in the memory of one GPU; their devices are %s (-1: not on a GPU)" %
                              ", ".join("%s: %d" % (name, layout[3]) for name, layout in given.items()))
+        at = _sizes_from({name: layout[0] for name, layout in given.items()}, sizes)
         self.device = devices.pop()
         self.section = section = _section_for(driver.describe(self.device), at)
         self.shown = ", ".join("%s=%s" % (name, at["size_" + name]) for name in SIZES)
@@ -596,7 +605,8 @@ def _prepare(arrays, sizes, stream, scratch):
     if scratch:
         arrays = (*arrays, *scratch.values())
     if sizes is not None:
-        sizes = tuple(sizes.items() if isinstance(sizes, dict) else zip(SIZES, sizes))
+        sizes = sizes if isinstance(sizes, dict) else dict(zip(SIZES, _at(SIZES, sizes).values()))
+        sizes = tuple([(name, operator.index(size)) for name, size in sizes.items()])
     handle = None if stream is None else _stream_handle(stream)
     driver = _driver()
     layouts, addresses, tensors, named = _look(driver, arrays, handle, kept)
@@ -660,13 +670,12 @@ class _Prepared:
 
 def supports(*sizes):
     """Whether these sizes count as verified on the current device or, without one, on the file's first device."""
-    if len(sizes) != len(SIZES):
-        raise TypeError("pass the sizes %s" % ", ".join(SIZES))
+    at = _at(SIZES, sizes)
     try:
         device = _driver().describe(_driver().number("cuCtxGetDevice"))
     except RuntimeError:
         device = _sections[0]["device"], 0, 0
-    return _supported(_section_for(device, _at(SIZES, sizes)), _at(SIZES, sizes), SIZES)
+    return _supported(_section_for(device, at), at, SIZES)
 
 
 def shapes(*sizes):

@@ -245,7 +245,7 @@ static void put_selection(struct renderer *r)
 {
     size_t number = 0;
     bool several = header_several_kernels(r->sections);
-    const char *macro = several ? "FIRST_SECTION" : "SECTION";
+    const char *chosen = several ? "FIRST_SECTION" : "SECTION";
     autofree char *first = device_macro(json_array_get(r->sections, 0));
     autorelease(text_release) struct text names = {0};
     header_put(r,
@@ -256,7 +256,8 @@ static void put_selection(struct renderer *r)
                first);
     json_array_each(r->sections, i, section) {
         if (header_first_of_device(r->sections, i) != i) continue;
-        autofree char *device = device_macro(section);
+        autofree char *device = device_macro(section), *macro = text_format("DEVICE_%s", device);
+        if (header_take(r, macro)) header_refuse(r, "the macro %s_%s would be defined twice", r->upper, macro);
         text_add(&names, "%s%s", number ? ", " : "", device);
         header_put(r, "#define NAME_DEVICE_%s 0, %zu\n", device, ++number);
     }
@@ -264,7 +265,7 @@ static void put_selection(struct renderer *r)
     json_array_each(r->sections, i, section) {
         if (header_first_of_device(r->sections, i) != i || header_is_fallback(section)) continue;
         header_put(r, "#%s NAME_CHOICE(NAME_DEVICE) == %zu\n#define %s_%s %zu\n", number ? "elif" : "if", number + 1,
-                   r->upper, macro, i);
+                   r->upper, chosen, i);
         number++;
         if (several) header_put(r, "#define NAME_KERNELS %" PRId64 "\n", json_get_integer(section, "kernels", 1));
     }
@@ -272,7 +273,7 @@ static void put_selection(struct renderer *r)
         header_put(r, "#else\n#error \"NAME_DEVICE must be one of: %s\"\n#endif\n", names.text);
     else
         header_put(r, "#else /* a device without tuning results */\n#define %s_%s name_fallback_section\n", r->upper,
-                   macro);
+                   chosen);
     if (r->fallback >= 0 && several) header_put(r, "#define NAME_KERNELS 1\n");
     if (r->fallback >= 0) header_put(r, "#endif\n");
     if (several)

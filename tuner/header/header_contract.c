@@ -34,6 +34,7 @@ int const_eval_init(struct const_eval *f, const struct job *job, const uint16_t 
     *f = (struct const_eval){.job = job,
                              .prefix = python ? NULL : text_format("%s_fn_", name),
                              .values = values,
+                             .err = err,
                              .varies = memory_new(count, sizeof *f->varies),
                              .text = memory_new(count, sizeof *f->text)};
     if (job_problem_values(job, config, 0, values, err)) return -1;

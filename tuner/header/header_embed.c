@@ -193,8 +193,8 @@ int header_embed_write(const char *header, const json_t *sections, struct binary
     autofree char *path = path_of(header);
     int result = output_make_folders(path, err);
     if (!result) result = binary_list_read(binaries, path, parse, err);
-    if (!result) result = output_file_write(path, put_all, &(struct arrays){sections, binaries}, err);
-    return result ? result : header_runtime_write(path, err);
+    if (!result) result = header_runtime_write(path, err);
+    return result ? result : output_file_write(path, put_all, &(struct arrays){sections, binaries}, err);
 }
 
 static int put_kernels(FILE *f, void *arrays, struct error *err)

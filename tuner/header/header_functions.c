@@ -10,7 +10,7 @@
 
 static void put_unsigned(struct renderer *r, const char *member, const char *text)
 {
-    header_put(r, header_is_number(text) ? " g.%s = %s;" : " g.%s = (unsigned)(%s);", member, text);
+    header_put(r, header_is_number(text) ? " g.%s = %s;" : " g.%s = name_fn_narrow(%s);", member, text);
 }
 
 static void put_case(struct renderer *r, const json_t *stage)
@@ -108,8 +108,9 @@ static void put_scalar(struct renderer *r, const char *stage, size_t place, size
         const json_t *each = find_argument(section, stage, place), *members = json_object_get(each, "members");
         if (members) each = json_array_get(members, member);
         if (!each || (!members && member)) continue; // this section's argument has another kind
-        if (real)
-            text_add(&values, "section == %zu ? %.17g : ", i, json_get_number(each, "real", 0));
+        double number = json_get_number(each, "real", 0);
+        if (real) // -0 would be an integer, without a sign
+            text_add(&values, number == 0 ? "section == %zu ? %.1f : " : "section == %zu ? %.17g : ", i, number);
         else
             text_add(&values, "section == %zu ? %s : ", i, json_get_string(each, "value", "0"));
     }

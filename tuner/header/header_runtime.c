@@ -3,9 +3,11 @@
 #include "tuner/header/header_runtime.h"
 
 #include <ctype.h>
+#include <errno.h>
 
 #include "kernels/element.h"
 #include "tuner/base/embedded.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/units.h"
 #include "tuner/header/header_parts.h"
@@ -46,7 +48,8 @@ static const char *put_call(struct kernel_text *w, const char *at)
     const char *next = at + length;
     do next = skip_blanks(put_sum(w, next + 1));
     while (*next == ',');
-    text_add(&w->text, " %.*s", (int)(length - prefix), at + prefix);
+    const char *sign = !strncmp(at + prefix, "div(", 4) ? "/" : !strncmp(at + prefix, "rem(", 4) ? "%" : NULL;
+    text_add(&w->text, " %.*s", sign ? 1 : (int)(length - prefix), sign ? sign : at + prefix);
     return *next ? next + 1 : next;
 }
 
@@ -134,7 +137,7 @@ static void put_scalar(struct kernel_text *w, const json_t *a, int64_t offset)
     } else if (json_object_get(a, "real")) {
         uint64_t stored = 0;
         element_store(element, json_get_number(a, "real", 0), &stored);
-        text_add(&w->text, " %" PRId64 " %zu 0 %" PRId64 " integer", (int64_t)stored, bytes, offset);
+        text_add(&w->text, " %" PRId64 " %zu %d %" PRId64 " integer", (int64_t)stored, bytes, bytes == 8, offset);
     } else {
         put_value(w, json_get_string(a, "value", "0"));
         if (element_is_float(element))
@@ -244,9 +247,11 @@ static void put_facts(struct kernel_text *w)
     json_array_each(json_object_get(s, "sizes"), i, size)
         text_add(&w->text, "%s%s", i ? " " : "", json_string_value(size));
     text_add(&w->text, "\nbuffers ");
-    json_array_each(json_object_get(s, "buffers"), i, b)
-        text_add(&w->text, "%s%s:%s:%s", i ? " " : "", json_get_string(b, "name", "?"), json_get_string(b, "type", "?"),
+    json_array_each(json_object_get(s, "buffers"), i, b) {
+        autofree char *name = header_identifier(json_get_string(b, "name", "?")); // without blanks
+        text_add(&w->text, "%s%s:%s:%s", i ? " " : "", name, json_get_string(b, "type", "?"),
                  json_get_string(b, "direction", "?"));
+    }
     text_add(&w->text, "\nneeds %d %" PRId64 " %" PRId64 " %" PRId64 "\nunits", header_compute(s),
              json_get_integer(s, "sm_count", 0), json_get_integer(s, "alignment", 16),
              json_get_integer(s, "at_once", 1));
@@ -358,6 +363,10 @@ static int put_runtime(FILE *f, void *user, struct error *err)
 
 int header_runtime_write(const char *header, struct error *err)
 {
-    autofree char *folder = text_directory(header), *path = text_format("%s/sweetspot_runtime.c", folder);
+    autofree char *folder = text_directory(header), *path = text_format("%s/sweetspot_runtime.c", folder),
+                  *old = input_file_read(path, 0, NULL, err);
+    if (!old && errno != ENOENT) return -1;
+    if (old && !strstr(old, "\n#define SWEETSPOT_RUNTIME\n"))
+        return error_set(err, "'%s' was not written by sweetspot", path);
     return output_file_write(path, put_runtime, NULL, err);
 }

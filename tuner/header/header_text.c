@@ -18,7 +18,9 @@ void header_put_comment(FILE *file, const char *text)
 {
     for (; *text; text++) {
         fputc((unsigned char)*text < ' ' ? ' ' : *text, file);
-        if ((text[0] == '*' && text[1] == '/') || (text[0] == '/' && text[1] == '*')) fputc(' ', file);
+        if ((text[0] == '*' && text[1] == '/') || (text[0] == '/' && text[1] == '*') ||
+            (text[0] == '?' && text[1] == '/')) // the end of a trigraph
+            fputc(' ', file);
     }
 }
 

@@ -72,6 +72,12 @@ static bool is_identifier(const char *name)
     return !strcmp(identifier, name);
 }
 
+bool header_same_identifier(const char *a, const char *b)
+{
+    autofree char *x = header_identifier(a), *y = header_identifier(b);
+    return !strcmp(x, y);
+}
+
 static bool same_upper(const char *a, const char *b)
 {
     autofree char *x = header_upper(a), *y = header_upper(b);
@@ -134,6 +140,22 @@ static char *refuse_stage_define(const struct job *job, size_t stage, size_t def
     return refuse_macro(job, name);
 }
 
+// Whether every quotation mark has its second one. C++ separates digits by apostrophes.
+static bool quotes_are_paired(const char *text)
+{
+    char open = 0;
+    for (const char *p = text; *p; p++) {
+        bool separates = *p == '\'' && p > text && isxdigit((unsigned char)p[-1]) && isxdigit((unsigned char)p[1]);
+        if (open && *p == '\\' && p[1])
+            p++;
+        else if (open)
+            open = *p == open ? 0 : open;
+        else if (*p == '"' || (*p == '\'' && !separates))
+            open = *p;
+    }
+    return !open;
+}
+
 const char *header_refuse_value(const char *text)
 {
     size_t length = strlen(text);
@@ -141,7 +163,9 @@ const char *header_refuse_value(const char *text)
         if (iscntrl((unsigned char)*p) && *p != '\t')
             return "has a line break or another control character, which no macro can hold";
     if (strstr(text, "/*") || strstr(text, "*/")) return "has a comment's beginning or end, which no macro can hold";
-    if (length && text[length - 1] == '\\') return "ends in '\\', which would join the line of the macro with the next";
+    if ((length && text[length - 1] == '\\') || (length > 2 && !strcmp(text + length - 3, "?\?/"))) // the same in C99
+        return "ends in '\\', which would join the line of the macro with the next";
+    if (!quotes_are_paired(text)) return "has a quotation mark without a second one, which no macro can hold";
     return NULL;
 }
 
@@ -153,6 +177,20 @@ static char *refuse_stage(const struct job *job, size_t stage)
     return NULL;
 }
 
+// The job's own names: its own, and its sizes'.
+static void check_job_names(struct reader *r, const struct job *job, const struct node *root)
+{
+    autofree char *upper = header_upper(job->name);
+    if (!strcmp(upper, "SWEETSPOT") || !strcmp(job->name, "_")) // "__real" is a keyword of gcc
+        reader_mistake(r, node_member(root, "name"),
+                       "a job cannot be called '%s': names in its header would be those of %s", job->name,
+                       *upper == '_' ? "the compiler" : "sweetspot_runtime.c");
+    for (size_t i = 0; i < job->names.size_count; i++)
+        if (!strcmp(job->names.size_names[i], "t"))
+            reader_mistake(r, node_member(root, "problems"),
+                           "a size cannot be called 't': in the job's header it would be 'size_t', which is a type");
+}
+
 static void refuse_name(struct reader *r, const struct node *n, const char *what, const char *name, char *reason)
 {
     if (reason) reader_mistake(r, n, "%s '%s' %s", what, name, reason);
@@ -161,6 +199,7 @@ static void refuse_name(struct reader *r, const struct node *n, const char *what
 
 void check_header_names(struct reader *r, const struct job *job, const struct node *root)
 {
+    check_job_names(r, job, root);
     const struct node *parameters = node_member(root, "parameters"), *stages = node_member(root, "stages"),
                       *kernel = node_member(root, "kernel"),
                       *defines = kernel && node_is_group(kernel) ? node_member(kernel, "defines") : NULL;

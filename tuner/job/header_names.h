@@ -14,6 +14,9 @@
 char *header_identifier(const char *name);
 char *header_upper(const char *name);
 
+// Whether two names are the same identifier.
+bool header_same_identifier(const char *a, const char *b);
+
 // Whether the header may define NAME_<macro> for its own use. `macro` is in upper case and without NAME_.
 bool header_macro_taken(const char *macro);
 

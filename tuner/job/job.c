@@ -139,6 +139,18 @@ struct location job_location(const struct job *job, const char *format, ...)
     return found;
 }
 
+json_t *job_valid_count(const struct job *job)
+{
+    uint64_t size = space_size(job->space);
+    return size <= INT64_MAX ? json_integer((json_int_t)size) : json_real(space_valid_size(job->space));
+}
+
+char *job_valid_text(const struct job *job)
+{
+    autojson json_t *count = job_valid_count(job);
+    return json_dumps(count, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+}
+
 const struct implementation *job_current(const struct job *job)
 {
     return job->others.baseline_count && !strcmp(job->others.baselines[0].name, CURRENT_KERNEL)

@@ -182,6 +182,9 @@ int job_find_buffer(const struct job *, const char *name); // its number, or -1
 
 // Sets the device's limits and builds the space. -1 with a message that names file and line.
 int job_build_space(struct job *, const struct device_limits *, struct error *);
+// The number of valid configurations: an integer or, from 2^63 on, a real. New reference; malloc'ed.
+json_t *job_valid_count(const struct job *);
+char *job_valid_text(const struct job *);
 
 bool job_is_fallback(const struct job *, const uint16_t *config);
 // Finds the most dynamic shared memory that a stage of the fallback needs on any problem, and the first problem on

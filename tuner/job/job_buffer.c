@@ -1,5 +1,6 @@
 // Reads declarations of buffers. A buffer is an argument, or a constant: a `__constant__` or `__device__` variable of
 // the module. The GPU worker copies a constant's buffer to the variable before every launch that is timed or verified.
+#include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 
 // The columns of a buffer: the last dimension of its shape, in elements.
@@ -30,6 +31,10 @@ int load_buffer(struct reader *r, struct job *job, const struct node *n, const c
     if (!*name || strlen(name) > JOB_MAX_BUFFER_NAME)
         return reader_mistake(r, n, "a buffer's name has 1 to %d characters, not %zu: '%s'", JOB_MAX_BUFFER_NAME,
                               strlen(name), name);
+    for (size_t i = 0; i < job->buffer_count; i++)
+        if (header_same_identifier(job->buffers[i].name, name))
+            reader_mistake(r, n, "buffer '%s' would have the same names in the job's header as buffer '%s'", name,
+                           job->buffers[i].name);
     if (job->buffer_count == JOB_MAX_BUFFERS)
         return reader_mistake(r, n, "buffer '%s' is one too many: at most %d are possible", name, JOB_MAX_BUFFERS);
     struct buffer b = {.type = (enum element)reader_word(r, n, "arguments[].type")};

@@ -224,10 +224,11 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
             reader_mistake(r, node_member(root, kernel_only[i]), "with 'stages', '%s' belongs in each stage",
                            kernel_only[i]);
     // With a single launch, constraints can use the name of its dynamic shared memory.
-    if (job->stage_count == 1 && job->stages[0].shared && !reads_loop(&job->stages[0], job->stages[0].shared) &&
+    const struct expr *shared = job->stage_count == 1 ? job->stages[0].shared : NULL;
+    if (job->stage_count == 1 && !(shared && reads_loop(&job->stages[0], shared)) &&
         symbols_find(job->symbols, "shared_bytes") < 0) {
         struct error err;
-        if (job_add_derived(job, "shared_bytes", expr_text(job->stages[0].shared), &err))
+        if (job_add_derived(job, "shared_bytes", shared ? expr_text(shared) : "0", &err))
             reader_mistake(r, node_member(node_member(root, "launch"), "shared"), "%s", err.message);
     }
     check_views(r, job, node_member(root, stages ? "stages" : "arguments"), job->stages, job->stage_count, true);

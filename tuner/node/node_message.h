@@ -9,7 +9,7 @@
 // The greeting of an agent, which describes the agent and its node: one line with a word that occurs in no banner, the
 // protocol's version, and an object.
 //
-//     sweetspot-node 1 {"version":"0.1","program":"<hash of all programs>","host":"gpu07","cores":32}
+//     sweetspot-node 1 {"version":"1.0.0","program":"<hash of all programs>","host":"gpu07","cores":32}
 #define NODE_GREETING "sweetspot-node "
 enum { NODE_PROTOCOL = 1, NODE_MOST_CORES = 4096 };
 

@@ -23,6 +23,7 @@ void recorded_free(struct recorded *r)
     json_decref(r->about.environment);
     json_decref(r->constraints);
     json_decref(r->about.finals);
+    for (size_t i = 0; i < SPACE_MAX_PARAMETERS; i++) string_pool_release(&r->keys[i]);
     free(r->trial_at);
     free(r->trials);
     free(r->figures);
@@ -33,16 +34,6 @@ void recorded_free(struct recorded *r)
 
 // Values -------------------------------------------------------------------------------------------
 
-// The text of a value that is not treated as an integer.
-static char *value_text(const json_t *value)
-{
-    if (json_is_string(value)) return text_copy(json_string_value(value));
-    if (json_is_integer(value)) return text_format("%lld", (long long)json_integer_value(value));
-    if (json_is_boolean(value)) return text_copy(json_is_true(value) ? "true" : "false");
-    if (json_is_real(value)) return text_format("%.17g", json_real_value(value));
-    return NULL;
-}
-
 // Whether the value is an integer; 2.0 and true are integers too.
 static bool as_integer(const json_t *value, int64_t *integer)
 {
@@ -52,66 +43,89 @@ static bool as_integer(const json_t *value, int64_t *integer)
     return json_is_integer(value) || json_is_boolean(value) || whole;
 }
 
+// The text of a value that is not treated as an integer, or NULL.
+static char *value_text(const json_t *value)
+{
+    if (json_is_string(value)) return text_copy(json_string_value(value));
+    if (json_is_boolean(value)) return text_copy(json_is_true(value) ? "true" : "false");
+    if (json_is_integer(value)) return text_format("%lld", (long long)json_integer_value(value));
+    return json_is_real(value) ? text_copy(text_show_number(json_real_value(value), TEXT_ROOM)) : NULL;
+}
+
 static bool is_whole(enum parameter_kind kind)
 {
     return kind == PARAMETER_INT || kind == PARAMETER_UNROLL;
 }
 
-int recorded_add_parameter(struct recorded *r, const char *name, const json_t *values, int kind, struct error *err)
+// A text that is the same for all spellings of a value: 2, 2.0 and "2.00" are the same real number. NULL if no value of
+// this kind has this text. malloc'ed.
+static char *key_of_text(enum parameter_kind kind, const char *text)
 {
-    size_t count = json_array_size(values);
-    autofree int64_t *list = memory_new(count, sizeof *list);
-    bool integers = true, numbers = true;
-    int result = 0;
-    for (size_t i = 0; i < count && !result; i++) {
-        const json_t *value = json_array_get(values, i);
-        bool number = json_is_number(value) || json_is_boolean(value);
-        integers &= as_integer(value, &list[i]);
-        numbers &= number;
-        if (!number && !json_is_string(value))
-            result = error_set(err, "parameter '%s': value %zu is neither a number nor a string", name, i);
-    }
-    if (kind < 0) kind = integers ? PARAMETER_INT : numbers ? PARAMETER_REAL : PARAMETER_STRING;
-    bool whole = is_whole((enum parameter_kind)kind);
-    if (!result && whole && !integers)
-        result = error_set(err, "parameter '%s' has a value that is not an integer", name);
-    for (size_t i = 0; i < count && !result && !whole; i++) {
-        autofree char *text = value_text(json_array_get(values, i));
-        list[i] = symbols_intern(r->symbols, text);
-    }
-    if (!result) result = space_add_parameter(r->space, name, (enum parameter_kind)kind, list, count, err);
-    r->parameter_count = space_parameter_count(r->space);
-    return result < 0 ? -1 : 0;
+    char *end;
+    if (kind != PARAMETER_REAL) return text_copy(text);
+    double number = strtod(text, &end);
+    return *text && !*end && isfinite(number) ? text_copy(text_show_number(number, TEXT_ROOM)) : NULL;
 }
 
-// 2.0 and 2 are the same real number.
-static bool same_value(enum parameter_kind kind, const char *a, const char *b)
-{
-    return !strcmp(a, b) || (kind == PARAMETER_REAL && strtod(a, NULL) == strtod(b, NULL));
-}
-
-// The index of a value among the parameter's values, or their count if it is not among them.
-static size_t value_index(const struct recorded *r, const struct parameter *p, const json_t *value)
+static char *key_of(enum parameter_kind kind, const json_t *value)
 {
     int64_t integer;
-    autofree char *text = is_whole(p->kind) ? NULL : value_text(value);
-    size_t i = 0;
-    if (is_whole(p->kind) ? !as_integer(value, &integer) : !text) return p->count;
-    while (i < p->count &&
-           (text ? !same_value(p->kind, symbols_text(r->symbols, p->values[i]), text) : p->values[i] != integer))
-        i++;
-    return i;
+    if (is_whole(kind)) return as_integer(value, &integer) ? text_format("%" PRId64, integer) : NULL;
+    autofree char *text = value_text(value);
+    return text ? key_of_text(kind, text) : NULL;
+}
+
+char *recorded_value_key(const json_t *value)
+{
+    int64_t integer;
+    return key_of(as_integer(value, &integer) ? PARAMETER_INT : PARAMETER_STRING, value);
+}
+
+static enum parameter_kind kind_of_values(const json_t *values)
+{
+    bool integers = true, numbers = true;
+    json_array_each(values, i, value) {
+        int64_t integer;
+        integers &= as_integer(value, &integer);
+        numbers &= json_is_number(value);
+    }
+    return integers ? PARAMETER_INT : numbers ? PARAMETER_REAL : PARAMETER_STRING;
+}
+
+int recorded_add_parameter(struct recorded *r, const char *name, const json_t *values, int kind, struct error *err)
+{
+    static const char *const needed[] = {"an integer", "a string", "an integer", "a number"}; // by enum parameter_kind
+    size_t count = json_array_size(values);
+    autofree int64_t *list = memory_new(count, sizeof *list);
+    enum parameter_kind known = kind < 0 ? kind_of_values(values) : (enum parameter_kind)kind;
+    if (r->parameter_count == SPACE_MAX_PARAMETERS)
+        return error_set(err, "more than %d parameters", SPACE_MAX_PARAMETERS);
+    struct string_pool *keys = &r->keys[r->parameter_count];
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(values, i);
+        autofree char *text = value_text(value), *key = key_of(known, value);
+        if (!text) return error_set(err, "parameter '%s': value %zu is neither a number nor a string", name, i);
+        if (!key) return error_set(err, "parameter '%s' has a value that is not %s", name, needed[known]);
+        if (string_pool_put(keys, key, strlen(key)) != i)
+            return error_set(err, "parameter '%s' has the value %s twice", name, text);
+        if (!is_whole(known) || !as_integer(value, &list[i])) list[i] = symbols_intern(r->symbols, text);
+    }
+    int result = space_add_parameter(r->space, name, known, list, count, err);
+    r->parameter_count = space_parameter_count(r->space);
+    return result < 0 ? -1 : 0;
 }
 
 int recorded_set_value(struct recorded *r, size_t trial, size_t parameter, const json_t *value, struct error *err)
 {
     const struct parameter *p = space_parameter(r->space, parameter);
-    size_t index = value_index(r, p, value);
+    autofree char *key = key_of(p->kind, value);
+    int64_t index = key ? string_pool_find(&r->keys[parameter], key) : -1;
+    if (index < 0) {
+        autofree char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+        return error_set(err, "trial %zu: %s is not among the values of parameter '%s'", trial, text, p->name);
+    }
     r->configs[trial * r->parameter_count + parameter] = (uint16_t)index;
-    if (index < p->count) return 0;
-    autofree char *text = json_dumps(value, JSON_COMPACT);
-    error_set(err, "trial %zu: %s is not among the values of parameter '%s'", trial, text, p->name);
-    return -1;
+    return 0;
 }
 
 int recorded_add_trials(struct recorded *r, size_t count, struct error *err)
@@ -153,6 +167,19 @@ void recorded_one_problem(struct recorded *r)
 bool recorded_is_time(double time)
 {
     return time >= TRIAL_SHORTEST_TIME && time <= TRIAL_LONGEST_TIME;
+}
+
+void recorded_set_samples(struct recorded *r, struct trial_problem *p, const double *samples, size_t count)
+{
+    double *kept = arena_new(&r->memory, count * sizeof *kept);
+    p->sample_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (recorded_is_time(samples[i]))
+            kept[p->sample_count++] = samples[i];
+        else
+            recorded_note(r, "samples are left out, because they are impossible times");
+    }
+    p->samples = kept;
 }
 
 // Notes --------------------------------------------------------------------------------------------
@@ -216,6 +243,27 @@ int64_t recorded_find(const struct recorded *r, const uint16_t *config)
 {
     int64_t index = space_index(r->space, config);
     return index < 0 ? -1 : (int64_t)r->trial_at[index];
+}
+
+int64_t recorded_find_text(const struct recorded *r, const char *text)
+{
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    uint64_t given = 0; // a bit for each parameter
+    size_t items = 0;
+    for (const char *at = text, *next; at; at = next) {
+        size_t length, name = strcspn(at, "=");
+        next = text_next_item(at, &length);
+        int i = name < length ? space_find(r->space, at, name) : -1;
+        if (i < 0) return -1;
+        autofree char *value = text_format("%.*s", (int)(length - name - 1), at + name + 1),
+                      *key = key_of_text(space_parameter(r->space, (size_t)i)->kind, value);
+        int64_t index = key ? string_pool_find(&r->keys[i], key) : -1;
+        if (index < 0) return -1;
+        config[i] = (uint16_t)index;
+        items += !(given >> i & 1);
+        given |= (uint64_t)1 << i;
+    }
+    return items == r->parameter_count ? recorded_find(r, config) : -1;
 }
 
 static enum outcome outcome_of(enum trial_status status)

@@ -5,6 +5,7 @@
 
 #include "search/space/space.h"
 #include "search/strategies/strategy.h"
+#include "tuner/base/hash_index.h"
 #include "tuner/base/record.h"
 #include "tuner/trial/trial.h"
 
@@ -71,9 +72,10 @@ struct recorded {
 
     // The parameters; after reading, also the listed configurations.
     struct space *space;
-    struct symbols *symbols; // NULL: the space is not owned
-    uint32_t *trial_at;      // after reading: space index -> trial
-    int64_t best;            // after reading: the trial with the lowest objective among ok, or -1
+    struct symbols *symbols;                       // NULL: the space is not owned
+    struct string_pool keys[SPACE_MAX_PARAMETERS]; // after reading: by parameter, one text for each value
+    uint32_t *trial_at;                            // after reading: space index -> trial
+    int64_t best;                                  // after reading: the trial with the lowest objective among ok, or -1
 };
 
 struct recorded *recorded_new(void);
@@ -95,6 +97,8 @@ int recorded_write(const struct recorded *, const char *path, struct error *);
 
 // The number of the trial with this configuration of recorded->space, or -1.
 int64_t recorded_find(const struct recorded *, const uint16_t *config);
+// The same for a configuration's text. Decimals may be spelled differently than in the recording.
+int64_t recorded_find_text(const struct recorded *, const char *text);
 // Makes the observation of a trial that is reported to a strategy. This is the only place that turns a status into an
 // outcome of the search. The observation has the objective only for the statuses ok and slow; for the others it has
 // NaN. Borrows the configuration.

@@ -3,8 +3,9 @@
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
 
-// Python writes NaN and Infinity, which are not JSON. Outside strings they are overwritten with 0 and blanks.
-static void blank_python_numbers(char *text)
+// Python writes NaN and Infinity, which are not JSON. Outside strings they are overwritten with {} and blanks: "null"
+// does not fit into three characters, and an empty object is not a number, a text or a list either.
+static void overwrite_python_numbers(char *text)
 {
     bool in_string = false;
     for (char *p = text; *p; p++) {
@@ -16,12 +17,18 @@ static void blank_python_numbers(char *text)
         size_t length = strncmp(p, "NaN", 3) == 0 ? 3 : strncmp(p, "Infinity", 8) == 0 ? 8 : 0;
         if (length == 0) continue;
         bool minus = p > text && p[-1] == '-';
-        // "null" does not fit into three characters; 0 works, because a time of 0 counts as missing.
         memset(p, ' ', length);
         if (minus) p[-1] = ' ';
-        *p = '0';
+        memcpy(p, "{}", 2);
         p += length - 1;
     }
+}
+
+// Whether the first `size` bytes end with a comma and a line's end.
+static bool ends_row(const char *text, size_t size)
+{
+    bool windows = size > 2 && text[size - 2] == '\r';
+    return size > 1 && text[size - 1] == '\n' && text[size - 2 - windows] == ',';
 }
 
 // Kernel Tuner writes each entry, with a comma, on a separate line, and closes the cache when it ends. This function
@@ -40,7 +47,7 @@ static json_t *close_cache(const char *text, size_t size, const char **note)
         document = json_loads(closed, JSON_REJECT_DUPLICATES, &ignored);
         if (document) break;
         *note = "row is left out, because it is incomplete: the tuner of the cache was interrupted";
-        while (size && !(text[size - 1] == '\n' && size > 1 && text[size - 2] == ',')) size--;
+        while (size && !ends_row(text, size)) size--;
     }
     return document;
 }
@@ -50,9 +57,12 @@ static json_t *read_document(const char *path, const char **note, struct error *
 {
     size_t size;
     json_error_t where;
-    autofree char *text = gzip_read_file(path, &size, err);
-    if (!text) return NULL;
-    blank_python_numbers(text);
+    autofree char *file = gzip_read_file(path, &size, err);
+    if (!file) return NULL;
+    size_t mark = strncmp(file, "\xef\xbb\xbf", 3) ? 0 : 3; // of UTF-8, which some editors write
+    char *text = file + mark;
+    size -= mark;
+    overwrite_python_numbers(text);
     json_t *document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where);
     bool cut = (size_t)where.position + 2 >= size || json_error_code(&where) == json_error_premature_end_of_input;
     if (!document && cut) document = close_cache(text, size, note);

@@ -105,12 +105,13 @@ static int check_columns(const struct recorded *r, struct error *err)
     return 0;
 }
 
-// The part of a cell for one problem: an element, or the cell itself if there is only one problem. Samples are
-// themselves a list.
+// The part of a cell for one problem: an element, or the cell itself if there is only one problem. NULL if the list
+// does not have one element for each problem. Samples are themselves a list.
 static const json_t *part(const struct recorded *r, const struct trial_field *f, const json_t *cell, size_t problem)
 {
     bool listed = json_is_array(f->kind == FIELD_SAMPLES ? json_array_get(cell, 0) : cell);
-    return listed || r->problem_count > 1 ? json_array_get(cell, problem) : cell;
+    if (!listed && r->problem_count == 1) return cell;
+    return json_array_size(cell) == r->problem_count ? json_array_get(cell, problem) : NULL;
 }
 
 static void read_field(struct recorded *r, size_t trial, const struct trial_field *f, const json_t *cell)
@@ -135,8 +136,9 @@ static int read_trial(struct recorded *r, size_t number, const json_t *row, cons
         const struct trial_field *f = columns[c].field;
         if (columns[c].kind == COLUMN_PARAMETER && recorded_set_value(r, number, columns[c].index, cell, err))
             return -1;
-        if (f && f->kind == FIELD_STATUS && json_is_string(cell) && status_find(json_string_value(cell)) < 0)
-            return error_set(err, "trial %zu has the unknown status '%s'", number, json_string_value(cell));
+        const char *status = json_is_string(cell) ? json_string_value(cell) : "";
+        if (f && f->kind == FIELD_STATUS && !json_is_null(cell) && status_find(status) < 0)
+            return error_set(err, "trial %zu has the unknown status '%s'", number, status);
         if (f) read_field(r, number, f, cell);
         if (columns[c].kind == COLUMN_METRIC && json_is_number(cell))
             r->counters[number * r->metric_count + columns[c].index] = json_number_value(cell);
@@ -145,6 +147,7 @@ static int read_trial(struct recorded *r, size_t number, const json_t *row, cons
     for (size_t p = 0; p < r->problem_count; p++) {
         struct trial_problem *problem = recorded_figures(r, number, p);
         if (!recorded_is_time(problem->time)) problem->time = NAN;
+        recorded_set_samples(r, problem, problem->samples, problem->sample_count);
         complete &= !isnan(problem->time);
     }
     if (!complete && (t->status == STATUS_OK || t->status == STATUS_SLOW)) {

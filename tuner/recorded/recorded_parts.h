@@ -26,12 +26,17 @@ int recorded_add_parameter(struct recorded *, const char *name, const json_t *va
 // values.
 int recorded_set_value(struct recorded *, size_t trial, size_t parameter, const json_t *value, struct error *);
 
+// A text that is the same for equal values: 2 and 2.0, true and 1. NULL for null, lists and objects. malloc'ed.
+char *recorded_value_key(const json_t *value);
+
 void recorded_one_problem(struct recorded *);
 // Returns a trial's figures for the problem, which the caller fills in.
 struct trial_problem *recorded_figures(struct recorded *, size_t trial, size_t problem);
 // Whether a number can be a time, in any unit: it is positive, and not the number that other tuners write for a
 // failure.
 bool recorded_is_time(double time);
+// Copies the samples that can be times.
+void recorded_set_samples(struct recorded *, struct trial_problem *, const double *samples, size_t count);
 
 // Computes objectives, builds the space of the listed configurations, and finds the best. On failure, returns -1 with a
 // message.

@@ -42,8 +42,8 @@ static void row_list_release(struct row_list *rows)
     free(rows->row);
 }
 
-// A unit of time, in seconds; `otherwise` if the string is not a unit of time. Kernel Tuner's own files have
-// "miliseconds".
+// A unit of time, in seconds; `otherwise` if the string is empty, and NaN if it is not a unit of time. Kernel Tuner's
+// own files have "miliseconds".
 static double time_unit(const char *text, double otherwise)
 {
     static const struct {
@@ -52,7 +52,14 @@ static double time_unit(const char *text, double otherwise)
     } units[] = {{"sec", "s", 1}, {"mil", "ms", 1e-3}, {"mic", "us", 1e-6}, {"nan", "ns", 1e-9}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (!strncasecmp(text, units[i].begin, 3) || !strcmp(text, units[i].symbol)) return units[i].seconds;
-    return otherwise;
+    return *text ? NAN : otherwise;
+}
+
+static int read_unit(const json_t *metadata, const char *key, double *unit, struct error *err)
+{
+    const char *text = json_get_string(metadata, key, "");
+    *unit = time_unit(text, millisecond);
+    return isnan(*unit) ? error_set(err, "'%s' is the unknown unit '%s'", key, text) : 0;
 }
 
 // Returns the status for a word that other tuners write instead of a time. Only the word's beginning counts:
@@ -84,15 +91,18 @@ static bool set_time(struct recorded *r, size_t trial, const struct row *row)
     struct trial_problem *p = recorded_figures(r, trial, 0);
     double value = json_is_number(row->time) ? json_number_value(row->time) : NAN;
     size_t samples = json_array_size(row->samples);
-    if (json_is_number(row->time) && !(value > TRIAL_LONGEST_TIME) && !recorded_is_time(value * row->unit))
-        recorded_note(r, RECORDED_IMPOSSIBLE);
-    if (!(value <= TRIAL_LONGEST_TIME) || !recorded_is_time(value * row->unit)) return false;
+    bool possible = value <= TRIAL_LONGEST_TIME && recorded_is_time(value * row->unit);
+    if (!possible && !json_is_string(row->time) && !(value > TRIAL_LONGEST_TIME))
+        recorded_note(r, isnan(row->unit) ? "configurations count as failed, because the unit of their times is unknown"
+                                          : RECORDED_IMPOSSIBLE);
+    if (!possible) return false;
     p->time = value * row->unit;
-    double *kept = arena_new(&r->memory, samples * sizeof *kept);
-    for (size_t i = 0; i < samples; i++)
-        if (json_is_number(json_array_get(row->samples, i)))
-            kept[p->sample_count++] = json_number_value(json_array_get(row->samples, i)) * row->sample_unit;
-    p->samples = kept;
+    autofree double *list = memory_new(samples, sizeof *list);
+    for (size_t i = 0; i < samples; i++) {
+        const json_t *sample = json_array_get(row->samples, i);
+        list[i] = json_is_number(sample) ? json_number_value(sample) * row->sample_unit : NAN;
+    }
+    recorded_set_samples(r, p, list, samples);
     r->trials[trial].status = STATUS_OK;
     return true;
 }
@@ -103,25 +113,18 @@ static int compare_json_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// 1 and 1.0 are the same value.
-static bool same_json(const json_t *a, const json_t *b)
-{
-    return json_equal(a, b) || (json_is_number(a) && json_is_number(b) && json_number_value(a) == json_number_value(b));
-}
-
 // All distinct values of a parameter in the rows: ascending if they are numbers, otherwise in order of appearance. Rows
 // with null, a list or an object are left out later.
 static json_t *collect_values(const struct row_list *rows, const char *name)
 {
+    autorelease(string_pool_release) struct string_pool keys = {0};
     autofree json_t **found = NULL;
     size_t count = 0;
     bool numbers = true;
     for (size_t i = 0; i < rows->count; i++) {
         json_t *value = json_object_get(rows->row[i].configuration, name);
-        size_t at = 0;
-        if (!json_is_number(value) && !json_is_boolean(value) && !json_is_string(value)) continue;
-        while (at < count && !same_json(found[at], value)) at++;
-        if (at < count) continue;
+        autofree char *key = recorded_value_key(value);
+        if (!key || string_pool_put(&keys, key, strlen(key)) < count) continue;
         memory_add(found, count) = value;
         numbers &= json_is_number(value);
     }
@@ -129,6 +132,15 @@ static json_t *collect_values(const struct row_list *rows, const char *name)
     json_t *values = json_array();
     for (size_t i = 0; i < count; i++) json_array_append(values, found[i]);
     return values;
+}
+
+// KTT writes the values of a T4 document as strings; a string that contains a number is converted to it. New reference.
+static json_t *number_or_text(json_t *value)
+{
+    json_error_t ignored;
+    autojson json_t *number =
+        json_is_string(value) ? json_loads(json_string_value(value), JSON_DECODE_ANY, &ignored) : NULL;
+    return json_incref(json_is_number(number) ? number : value);
 }
 
 // A T1 document's list of values. It is a Python list, which differs from JSON only in its quotes and in the spelling
@@ -145,7 +157,8 @@ static json_t *t1_values(const char *python)
         if (is_true || is_false) text_add(&json, is_true ? "true" : "false");
         p += is_true ? 3 : is_false ? 4 : 0;
     }
-    autojson json_t *values = json_loads(json.text ? json.text : "", 0, &ignored);
+    autojson json_t *list = json_loads(json.text ? json.text : "", 0, &ignored), *values = json_array();
+    json_array_each(list, i, value) json_array_append_new(values, number_or_text(value));
     return json_array_size(values) ? json_incref(values) : NULL;
 }
 
@@ -271,8 +284,15 @@ static void set_licence(struct recorded *r, const json_t *document)
     r->about.licence = arena_copy(&r->memory, json_get_string(document, "licence", american));
 }
 
+// Whether it stands for Python's NaN or infinity (recorded_import.c).
+static bool is_not_finite(const json_t *value)
+{
+    return json_is_object(value) && !json_object_size(value);
+}
+
 // A cache may come from a search with another objective. Every entry also contains the time, and only the time is used
-// here. Failed entries contain a word instead of the objective.
+// here. Failed entries contain a word instead of the objective. Values that no configuration can have here (None, NaN)
+// are not listed, so their rows are left out.
 int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struct error *err)
 {
     const json_t *keys = json_object_get(document, "tune_params_keys"),
@@ -287,7 +307,10 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
     json_array_each(keys, i, key) {
         const char *name = json_string_value(key);
         if (!name) return error_set(err, "tune_params_keys has an element that is not a string");
-        if (recorded_add_parameter(r, name, json_object_get(values, name), -1, err)) return -1;
+        autojson json_t *list = json_array();
+        json_array_each(json_object_get(values, name), k, value)
+            if (!json_is_null(value) && !is_not_finite(value)) json_array_append(list, value);
+        if (recorded_add_parameter(r, name, list, -1, err)) return -1;
     }
     autorelease(row_list_release) struct row_list rows = row_list_new(json_object_size(cache));
     size_t timed = 0, at = 0;
@@ -315,15 +338,6 @@ static double sum_of(const json_t *numbers)
     double sum = json_array_size(numbers) ? 0 : NAN;
     json_array_each(numbers, i, number) sum += json_number_value(number);
     return sum;
-}
-
-// KTT writes the values of a T4 document as strings; a string that contains a number is converted to it.
-static json_t *number_or_text(json_t *value)
-{
-    json_error_t ignored;
-    autojson json_t *number =
-        json_is_string(value) ? json_loads(json_string_value(value), JSON_DECODE_ANY, &ignored) : NULL;
-    return json_incref(json_is_number(number) ? number : value);
 }
 
 static void t4_row(struct row *row, const json_t *result, double unit)
@@ -354,7 +368,8 @@ static void t4_row(struct row *row, const json_t *result, double unit)
 int recorded_from_t4(struct recorded *r, const json_t *document, const json_t *t1, struct error *err)
 {
     const json_t *results = json_object_get(document, "results"), *metadata = json_object_get(document, "metadata");
-    double unit = time_unit(json_get_string(metadata, "timeunit", ""), millisecond);
+    double unit;
+    if (read_unit(metadata, "timeunit", &unit, err)) return -1;
     autorelease(row_list_release) struct row_list rows = row_list_new(json_array_size(results));
     set_device(r, json_get_string(metadata, "device", ""));
     set_licence(r, metadata);
@@ -387,7 +402,8 @@ static void ktt_row(struct row *row, const json_t *result, double unit)
     row->unit = unit;
     if (strcmp(status, "Ok")) row->failure = status;
     json_array_each(json_object_get(result, "Configuration"), i, value)
-        json_object_set(row->configuration, json_get_string(value, "Name", ""), json_object_get(value, "Value"));
+        json_object_set_new(row->configuration, json_get_string(value, "Name", ""),
+                            number_or_text(json_object_get(value, "Value")));
     const json_t *kernels = json_object_get(result, "ComputationResults");
     json_array_each(kernels, i, value) {
         const json_t *data = json_object_get(value, "CompilationData");
@@ -402,7 +418,8 @@ static void ktt_row(struct row *row, const json_t *result, double unit)
 int recorded_from_ktt(struct recorded *r, const json_t *document, const json_t *t1, struct error *err)
 {
     const json_t *results = json_object_get(document, "Results"), *metadata = json_object_get(document, "Metadata");
-    double unit = time_unit(json_get_string(metadata, "TimeUnit", ""), millisecond);
+    double unit;
+    if (read_unit(metadata, "TimeUnit", &unit, err)) return -1;
     autorelease(row_list_release) struct row_list rows = row_list_new(json_array_size(results));
     r->about.job = arena_copy(&r->memory, json_get_string(json_array_get(results, 0), "KernelName", ""));
     set_device(r, json_get_string(metadata, "Device", ""));

@@ -35,12 +35,12 @@ void run_event_begin(const struct run *r)
 {
     const struct tune_options *o = r->options;
     run_event(r, "begin",
-              json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:I, s:I, s:f, s:o}", "format",
+              json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:I, s:o, s:f, s:o}", "format",
                         EVENTS_FORMAT, "version", EVENTS_VERSION, "path", r->job->path, "store", o->files.store_path,
                         "log", o->files.log_path, "device", r->pool.first.device_name, "driver", r->pool.first.driver,
                         "compiler", r->pool.first.compiler, "replayed", (int)r->pool.replay, "strategy",
                         r->search.strategy_class->name, "seed", (json_int_t)r->setup.seed, "configurations",
-                        (json_int_t)space_size(r->job->space), "time_limit",
+                        job_valid_count(r->job), "time_limit",
                         o->time > 0          ? o->time
                         : o->search_time > 0 ? o->search_time
                                              : (double)NAN,

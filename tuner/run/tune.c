@@ -353,8 +353,8 @@ static void search(struct run *r, struct tune_outcome *outcome)
     int all = r->pool.lockstep && !r->options->finish ? search_knows_all(&r->search, &err) : 1;
     if (all < 0) fatal_error_set(&r->failure, EXIT_ENVIRONMENT, &err);
     if (all) run_replay_stored(r);
-    display_log(&r->display, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before",
-                space_size(r->job->space), run_evaluations(r));
+    autofree char *valid = job_valid_text(r->job);
+    display_log(&r->display, "space: %s valid configurations; %" PRId64 " measured before", valid, run_evaluations(r));
     uint64_t before = r->policy.stop.evaluations;
     follow_search(r);
     if (!all && !r->failure.set) run_replay_stored(r);

@@ -18,7 +18,8 @@ static const double most_flops = 0x1p38, most_bytes = 0x1p30;
 // racecheck is only advisory, and takes ten times as long as the other tools: 8 s for 2^34 operations.
 static const double most_advice_flops = 0x1p33;
 
-static const double grace = 1; // s, to read an answer and to write a summary
+static const double grace = 1;     // s, to write a summary
+static const double reading = 0.1; // s, to read an answer that has come while another tool used up all the time
 
 struct sanitizer {
     char *program, *gpu_program, *device, version[32];
@@ -202,7 +203,7 @@ static json_t *finish(struct sanitizing *z, size_t tool)
     struct sanitizer *s = z->sanitizer;
     struct tool_run *run = &z->runs[tool];
     struct error why = run->failure;
-    double left = fmax(z->deadline - clock_now(), grace); // an earlier tool may have used up all the time
+    double left = fmax(z->deadline - clock_now(), reading);
     autojson json_t *answer = run->started ? worker_wait(&run->worker, run->id, left, &why) : NULL;
     s->stuck[tool] = run->started && !answer && run->worker.failure == WORKER_LATE;
     if (s->stuck[tool]) error_set(&why, "it did not end within %.0f s", clock_now() - run->begun);

@@ -16,14 +16,6 @@
 #include "tuner/recorded/recorded.h"
 #include "tuner/trial/trial_field.h"
 
-// The number of the recorded trial whose configuration a request names, or -1.
-static int64_t trial_of(const struct recorded *r, const char *text)
-{
-    uint16_t config[SPACE_MAX_PARAMETERS];
-    if (space_parse(r->space, text, config, NULL)) return -1;
-    return recorded_find(r, config);
-}
-
 static const char *const ok = "ok";
 
 // The recording's provenance: the source hash ("" if it was not recorded), and the newest final's number of rounds and
@@ -65,7 +57,7 @@ static json_t *compile(const struct recorded *r, const void *asked, struct arena
     const struct compile_request *request = asked;
     const struct compile_unit whole = {.entries = request->entries, .entry_count = request->entry_count};
     size_t count = request->entry_count;
-    int64_t n = trial_of(r, request->config);
+    int64_t n = recorded_find_text(r, request->config);
     if (n < 0) return answer_refuse("pruned", "not in the recorded space");
     const struct trial *t = &r->trials[n];
     if (t->status == STATUS_COMPILE_ERROR || t->status == STATUS_COMPILE_TIMEOUT || t->status == STATUS_PRUNED)
@@ -129,7 +121,7 @@ static json_t *job(const struct recorded *r, const void *asked, struct arena *me
 
 static json_t *trial(const struct recorded *r, const void *asked, struct arena *memory)
 {
-    int64_t n = trial_of(r, ((const struct trial_request *)asked)->candidate.config);
+    int64_t n = recorded_find_text(r, ((const struct trial_request *)asked)->candidate.config);
     if (n < 0) return answer_refuse("pruned", "not in the recorded space");
     const struct trial *t = &r->trials[n];
     return record_write(&trial_answer_record,
@@ -145,7 +137,7 @@ static json_t *count(const struct recorded *r, const void *asked, struct arena *
     struct counted_trial *trials = arena_new(memory, request->trial_count * sizeof *trials);
     struct stage_counters *stages = arena_new(memory, request->trial_count * sizeof *stages);
     for (size_t i = 0; i < request->trial_count; i++) {
-        int64_t n = trial_of(r, request->trials[i].candidate.config);
+        int64_t n = recorded_find_text(r, request->trials[i].candidate.config);
         if (n >= 0)
             stages[i] = (struct stage_counters){0, 0, r->counters + (size_t)n * r->metric_count, r->metric_count};
         trials[i] =
@@ -181,7 +173,7 @@ static json_t * final(const struct recorded *r, const void *asked, struct arena 
     struct final_answer answer = {.head.status = ok, .entries = entries};
     for (size_t i = 0; i < places; i++) {
         const struct final_candidate *c = &request->candidates[i];
-        int64_t n = trial_of(r, c->candidate.config);
+        int64_t n = recorded_find_text(r, c->candidate.config);
         const char *name = arena_format(memory, "%" PRId64, c->trial);
         if (n >= 0) entries[answer.entry_count++] = entry_of(r, name, c->trial, r->trials[n].problems, memory);
     }

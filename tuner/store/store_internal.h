@@ -37,6 +37,8 @@ enum statement {
     STATEMENT_COUNT
 };
 
+enum { STORE_LOG_HEADER = 32 }; // bytes at the beginning of the write-ahead log
+
 struct store {
     sqlite3 *db;
     char *path;
@@ -47,6 +49,8 @@ struct store {
     bool lost;       // the file was deleted or replaced, so nothing more is written
     bool has_log;    // its write-ahead log was seen
     int64_t size;    // of the file, in bytes, at the last commit
+    unsigned char log_header[STORE_LOG_HEADER];       // of the write-ahead log at the last commit
+    int64_t log_frame;                                // where its last frame began; 0: it had none
     int (*committed)(struct store *, struct error *); // checks every commit after it is made; may be NULL
     int lock, lock_name;                              // file and socket while we hold the lock, otherwise -1
     int64_t environment;                              // row of the current one; 0: none

@@ -27,7 +27,7 @@ const struct environment_setting environment_settings[] = {
     {"problems.#.tune", true, "whether it is measured, not only verified"},
     {"problems.#.weight", true, "its weight in the objective"},
     {"problems.#.sizes.*", true, "one of its sizes"},
-    {"problems.#.roles.*", true, "a size or scalar that the reference is computed from"},
+    {"problems.#.roles.**", true, "a size or scalar that the reference is computed from"},
     {"problems.#.flops", true, "its work: operations"},
     {"problems.#.bytes", true, "its work: bytes"},
     {"problems.#.buffers.#.name", true, "a buffer's name"},
@@ -93,10 +93,11 @@ const struct environment_setting environment_settings[] = {
     {0},
 };
 
-// Whether a path matches a name of the table, part by part.
+// Whether a path matches a name of the table, part by part. A final ** stands for one or more parts.
 static bool stands_for(const char *name, const char *path)
 {
     for (;;) {
+        if (!strcmp(name, "**")) return *path;
         size_t wanted = strcspn(name, "."), found = strcspn(path, ".");
         bool digits = found > 0 && strspn(path, "0123456789") >= found;
         if (wanted == 1 && *name == '#') {

@@ -30,7 +30,7 @@ struct environment {
 struct environment environment_copy(struct arena *, const struct environment *);
 
 struct environment_setting {
-    const char *name;    // "problems.#.buffers.#.rows": # is any index, * any name
+    const char *name;    // "problems.#.buffers.#.rows": # is any index, * any name, ** any name with dots
     bool matters;        // false: known, but not part of the settings
     const char *meaning; // one line; if the setting does not matter, the reason
 };

@@ -1,0 +1,1 @@
+// An included file.
