@@ -56,7 +56,6 @@ static const struct {
     {OPTIONS " --parameter 'BLOCK=\"'", {"is not a list of values"}},
     {OPTIONS " --parameter 9=1", {"--parameter: '9' cannot be a parameter's name"}},
     {OPTIONS " --parameter FACTOR=1,2", {"launch grid: blocks, as in", "give --launch 'GRID; BLOCK'"}},
-    {OPTIONS " --reference add", {"--reference is given twice, as 'add_naive' and 'add'"}},
     {"--kernel add --reference add_naiv",
      {"--reference add_naiv: neither a kernel of the source (add_naive, add), nor one of"}},
     {OPTIONS " --launch 'n'", {"--launch needs 'GRID; BLOCK', such as 'ceil_div(n, BLOCK); BLOCK'"}},

@@ -238,7 +238,6 @@ static const struct mistake command_mistakes[] = {
     {"a simulation without its parts", "simulate space.json --timeline compilers=4"},
     {"a job file before its command", "job.cfg tune --time 8h"},
     {"help for two commands", "help tune check"},
-    {"an option with two values", "tune job.cfg -n 5 --evaluations 7"},
     {"a GPU twice", "tune job.cfg --device 0,1,0 --store new.db"},
     {"a prior that is not there", "simulate space.json --prior no.json"},
     {"a store for a job file", "status job.db"},

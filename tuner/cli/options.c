@@ -35,10 +35,6 @@ static char *shown_value(const struct option_spec *spec)
 static struct {
     int count;
     char **words;
-    struct {
-        const struct option_spec *spec;
-        const char *value;
-    } given[OPTIONS_MAX]; // each option once; the first free entry has no spec
 } parsed;
 
 int complain(int status, const char *format, ...)
@@ -217,19 +213,6 @@ static int unknown_option(const struct option_spec *specs, const char *word, siz
                    nearest ? "'?" : "");
 }
 
-// Refuses a second, different value of an option that is not repeatable. -1 if there is none.
-static int refuse_second(const struct option_spec *spec, const char *value)
-{
-    size_t i = 0;
-    while (i < OPTIONS_MAX && parsed.given[i].spec && parsed.given[i].spec != spec) i++;
-    if (spec->list || i == OPTIONS_MAX) return -1;
-    if (parsed.given[i].spec && strcmp(parsed.given[i].value, value) != 0)
-        return mistake("--%s is given twice, as '%s' and '%s'", spec->name, parsed.given[i].value, value);
-    parsed.given[i].spec = spec;
-    parsed.given[i].value = value;
-    return -1;
-}
-
 // Reads the option in argv[*i] and its value. The value is `rest` (the rest of that word) or, if `rest` is NULL, the
 // next word.
 static int take_option(const struct option_spec *spec, const char *rest, int argc, char **argv, int *i)
@@ -239,10 +222,7 @@ static int take_option(const struct option_spec *spec, const char *rest, int arg
         return -1;
     }
     const char *value = rest ? rest : *i + 1 < argc ? argv[++*i] : NULL;
-    if (value && (*value || !spec->string)) {
-        int status = refuse_second(spec, value);
-        return status < 0 ? set_value(spec, value) : status;
-    }
+    if (value && (*value || !spec->string)) return set_value(spec, value);
     autofree char *shown = shown_value(spec);
     return mistake("--%s needs a value: %s", spec->name, shown);
 }

@@ -16,8 +16,8 @@
 //
 // Accepted: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, several flags in one word (-fq), "--" before positional
 // arguments that begin with a dash, positional arguments and options in any order. A variable keeps its initial value
-// (the default) if its option is not given. Two different values of an option are a mistake, unless it is a list. -h
-// and --help are built in.
+// (the default) if its option is not given; if an option is repeated, its last value counts. -h and --help are built
+// in.
 #pragma once
 
 #include "tuner/base/base.h"
