@@ -206,9 +206,9 @@ TEST(an_architecture_is_read_to_its_number_and_anything_else_to_none)
     static const struct {
         const char *text;
         int number;
-    } cases[] = {{"sm_90a", 90},     {"sm_90", 90}, {"sm_120f", 120}, {"", 0},
-                 {"90", 0},          {"sm_", 0},    {"sm_-9", 0},     {"sm_99999999999999999999", 0},
-                 {"sm_470493184", 0}};
+    } cases[] = {{"sm_90a", 90},      {"sm_90", 90},      {"sm_120f", 120}, {"", 0},
+                 {"90", 0},           {"sm_", 0},         {"sm_-9", 0},     {"sm_99999999999999999999", 0},
+                 {"sm_470493184", 0}, {"sm_80,sm_90", 0}, {"sm_90ab", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (text_architecture(cases[i].text) != cases[i].number)
             fail_msg("'%s': %d", cases[i].text, text_architecture(cases[i].text));

@@ -11,12 +11,17 @@ struct events {
 };
 
 // Tunes the golden job; `options` follow the recording on the command line.
-static struct e2e_result tune(const char *folder, const char *options)
+static struct e2e_result tune_with(const char *folder, const char *device, const char *format, const char *options)
 {
     return e2e_run(folder,
                    "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json $DIR; cd $DIR && "
-                   "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db --format json %s",
-                   options);
+                   "$BIN/sweetspot tune job.cfg --device %s --store job.db --format %s %s",
+                   device, format, options);
+}
+
+static struct e2e_result tune(const char *folder, const char *options)
+{
+    return tune_with(folder, "replay:space.json", "json", options);
 }
 
 static struct events read_events(const char *text)
@@ -122,7 +127,7 @@ TEST(an_interrupted_run_ends_with_its_exit_status)
 TEST(a_run_that_fails_says_why)
 {
     char *folder = e2e_folder("events_failure");
-    struct e2e_result r = tune(folder, "--device replay:none.json");
+    struct e2e_result r = tune_with(folder, "replay:none.json", "json", "");
     struct events events = read_events(r.out);
     assert_int_equal(r.status, 2);
     assert_int_equal(events.count, 1);
@@ -132,7 +137,7 @@ TEST(a_run_that_fails_says_why)
     // A run that cannot begin prints no events.
     r = e2e_ended(2, tune(folder, "--strategy rendom"));
     assert_string_equal(r.out, "");
-    r = e2e_ended(2, tune(folder, "--format csv"));
+    r = e2e_ended(2, tune_with(folder, "replay:space.json", "csv", ""));
     assert_contains(r.err, "--format cannot be 'csv'; use one of table, json");
     assert_string_equal(r.out, "");
 }

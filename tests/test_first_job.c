@@ -46,14 +46,23 @@ static const struct {
       "size n: a number; give --size NAME=NUMBER",
       "reference: what computes the same result; kernels with as many arguments: add_naive; give --reference NAME"}},
     {OPTIONS " --size m=1", {"--size m: the kernel has no 'm' (it has n)"}},
-    {OPTIONS " --size n=16M", {"--size n: '16M' is not a number"}},
+    {OPTIONS " --size n=16M", {"--size n: '16M' is not a whole number above 0, such as 1048576"}},
+    {OPTIONS " --size n=1e6", {"--size n: '1e6' is not a whole number"}},
+    {OPTIONS " --size n=0", {"--size n: '0' is not a whole number"}},
     {OPTIONS " --size n", {"--size: 'n' is not NAME=VALUE"}},
+    {OPTIONS " --size n=5", {"--size n is given twice"}},
+    {OPTIONS " --parameter BLOCK=512", {"--parameter BLOCK is given twice"}},
     {OPTIONS " --parameter BLOCK=64,,128", {"--parameter BLOCK: '64,,128' is not a list of values"}},
     {OPTIONS " --parameter 'BLOCK=\"'", {"is not a list of values"}},
     {OPTIONS " --parameter 9=1", {"--parameter: '9' cannot be a parameter's name"}},
     {OPTIONS " --parameter FACTOR=1,2", {"launch grid: blocks, as in", "give --launch 'GRID; BLOCK'"}},
-    {OPTIONS " --reference nosuch", {"--reference nosuch: neither a kernel of the source, nor one of"}},
+    {"--kernel add --reference add_naiv",
+     {"--reference add_naiv: neither a kernel of the source (add_naive, add), nor one of"}},
     {OPTIONS " --launch 'n'", {"--launch needs 'GRID; BLOCK', such as 'ceil_div(n, BLOCK); BLOCK'"}},
+    {OPTIONS " --launch '\"n\"; BLOCK'", {"--launch grid: '\"n\"' is not an expression without quotes"}},
+    {OPTIONS " --until 5", {"--until needs a share such as 1%"}}, // before the job is written
+    {OPTIONS " --prior no.db", {"--prior: cannot read 'no.db': No such file or directory"}},
+    {OPTIONS " --device r.json", {"--device: to search in a recorded space, write replay:r.json"}},
     {"", {"'add.cu' has several kernels; choose one with --kernel"}},
 };
 
@@ -84,6 +93,26 @@ TEST(a_job_with_a_mistake_is_kept)
     assert_contains(r.err, "unknown name 'm'", "correct add.cfg, then: sweetspot tune add.cfg");
 }
 
+// A kernel can be named without its namespaces, also as the reference. Then only differences between configurations can
+// be found, which is said. A byte order mark and a ';' too many do no harm.
+TEST(sources_of_other_editors_and_kernels_in_namespaces_are_read)
+{
+    char *folder = e2e_folder("first_sources");
+    static const char kernel[] = "namespace a {\n__global__ void add(const float *a, float *c, int n)\n{\n    int i = "
+                                 "blockIdx.x * BLOCK + threadIdx.x;\n    if (i < n) c[i] = a[i];\n}\n}\n";
+    e2e_write(folder, "add.cu", test_text("\xef\xbb\xbf%s", kernel));
+    e2e_write(folder, "main.cu", "#include \"add.cu\"\n");
+    struct e2e_result r =
+        e2e_passed(e2e_in(folder, SEARCH "add.cu -k add --size n=1000 --parameter BLOCK=64 --reference add --launch "
+                                         "'ceil_div(n, BLOCK); BLOCK;' -n 1 --no-counters </dev/null"));
+    assert_contains(r.err, "reference a::add         the kernel itself: a mistake of all configurations is not found",
+                    "no mistakes found");
+    r = e2e_ended(2, e2e_in(folder, "iconv -f UTF-8 -t UTF-16 add.cu >wide.cu; $BIN/sweetspot init wide.cu"));
+    assert_contains(r.err, "'wide.cu' has a NUL byte: it is not text, or not in UTF-8");
+    r = e2e_ended(2, e2e_in(folder, "$BIN/sweetspot init main.cu"));
+    assert_contains(r.err, "'main.cu' defines no kernel (__global__ function); name the file that defines it");
+}
+
 // `script` provides a terminal. After an empty line or a mistake the question is repeated, and at the end of input, the
 // missing information is listed.
 TEST(on_a_terminal_the_user_is_asked)
@@ -96,7 +125,7 @@ TEST(on_a_terminal_the_user_is_asked)
                "(printf '\\n64,128\\n1M\\n1000000\\nnosuch\\nadd_naive\\n'; while [ ! -e done ]; do sleep 0.1; done) | "
                "(timeout 60 script -qec '$BIN/sweetspot tune add.cu -k add --no-counters -n 2' /dev/null; touch done)");
     assert_contains(r.out, "parameter BLOCK, the values to try, as in [ 1, 2, 4 ]: ", "size n, a number: ",
-                    "--size n: '1M' is not a number", "--reference nosuch: neither",
+                    "--size n: '1M' is not a whole number", "--reference nosuch: neither",
                     "reference, what computes the same result", "wrote add.cfg", "results are in out/add.db");
     assert_contains(test_file("%s/add.cfg", folder), "values = [ 64, 128 ];", "n = 1000000;");
 }

@@ -81,6 +81,24 @@ TEST(each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other)
     assert_int_equal(lines_with(r.out, "N=1024"), 2);
 }
 
+// A path that exists is meant, even if other files match it as a pattern.
+TEST(brackets_of_a_path_are_no_pattern)
+{
+    static const struct {
+        const char *path, *job;
+    } named[] = {{"'j[1].cfg'", "first"}, {"'j?.cfg'", "second"}, {"'x[1]'", "third"}, {"'x[1]//'", "third"}};
+    char *folder = e2e_folder("several-brackets");
+    e2e_run(folder, "mkdir '%s/x[1]'; touch '%s/x.cu' '%s/x[1]/x.cu'", folder, folder, folder);
+    write_job(folder, "j[1].cfg", "first", "");
+    write_job(folder, "j1.cfg", "second", "");
+    write_job(folder, "x[1]/a.cfg", "third", "");
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        struct e2e_result r = e2e_in(folder, "$BIN/sweetspot status %s", named[i].path);
+        assert_contains(r.err, test_text("sweetspot: %s has no results yet", named[i].job));
+        assert_null(strstr(r.err, "//"));
+    }
+}
+
 TEST(programs_get_one_document)
 {
     static const char *const commands_with_formats[] = {"status", "compare"};

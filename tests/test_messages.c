@@ -164,6 +164,17 @@ static const struct mistake job_mistakes[] = {
      "s/^reference.*/reference = { command = \"python3 expected.py\"; };/"},
     {"a bound that accepts zeros", "$ a verification = { relative = 1.0; };"},
     {"a folder of headers that is not there", "s/entry = \"scale\"/&; include = [\"headers\"]/"},
+    {"a size that nothing uses", "s/N = 65536/&; M = 3/; s/N = 1000/&; M = 3/"},
+    {"settings outside of their groups", "$ a candidates = 3; exact = true; time = \"1h\";"},
+    {"a setting in a wrong group", "s/entry = \"scale\"/&; launch = { grid = 1; block = 1; }/"},
+    {"a number with a unit", "s/N = 65536/N = 64K/"},
+    {"a name without a value", "$ a objective"},
+    {"an operator outside of a string", "s/N = 65536/N = 1 << 16/"},
+    {"a comment of another language", "$ a -- the end"},
+    {"printed quotes", "s/\"golden\"/\342\200\234golden\342\200\235/"},
+    {"a list in an array", "s/1, 2, 4, 8/[1, 2], [4, 8]/"},
+    {"a grid of two dimensions in one string", "s/\"ceil_div(N, 128)\"/\"ceil_div(N, 128), 1\"/"},
+    {"numbers in quotes", "s/1, 2, 4, 8/\"1\", \"2\"/"},
     {"settings of the wrong type", "s/^kernel.*/kernel = \"kernel.cu\";/; s/shape = . \"N\" .; }/shape = 5.5; }/"},
 };
 
@@ -191,7 +202,8 @@ static const struct mistake command_mistakes[] = {
     {"a target without a unit", "tune job.cfg --until 186"},
     {"a share of something else", "tune job.cfg --until '95% of cublas'"},
     {"a source for a job file", "tune kernel.cu"},
-    {"jobs of one name", "check job.cfg job.cfg"},
+    {"jobs of one name", "check --compile 0 job.cfg copy.cfg"},
+    {"a job file twice", "status job.cfg ./job.cfg"},
     {"an option without its value", "tune job.cfg --time"},
     {"a removed option", "tune job.cfg --patience 500"},
     {"a wrong duration", "tune job.cfg --time 8hours"},
@@ -218,10 +230,19 @@ static const struct mistake command_mistakes[] = {
     {"a dash of printed text", "tune job.cfg \342\200\224time 8h"},
     {"a folder for nodes without nodes", "tune job.cfg --node-cache /tmp --store new.db"},
     {"an architecture without its prefix", "check job.cfg --arch 90"},
+    {"two architectures", "check job.cfg --arch sm_80,sm_90"},
+    {"a recorded space over itself", "import space.json --output space.json"},
     {"a folder for a recorded space", "tune job.cfg --device replay:empty --store new.db"},
     {"a job file for a recorded space", "tune job.cfg --device replay:job.cfg --store new.db"},
     {"a draft in place of its source", "init kernel.cu --output kernel.cu"},
     {"a simulation without its parts", "simulate space.json --timeline compilers=4"},
+    {"a job file before its command", "job.cfg tune --time 8h"},
+    {"help for two commands", "help tune check"},
+    {"a GPU twice", "tune job.cfg --device 0,1,0 --store new.db"},
+    {"a prior that is not there", "simulate space.json --prior no.json"},
+    {"a store for a job file", "status job.db"},
+    {"a Slurm job that is not there", "tune job.cfg --pool slurm:none --store new.db"},
+    {"a problem that does not exist", "profile job.cfg --problem 3"},
 };
 
 static const struct mistake result_mistakes[] = {
@@ -283,7 +304,8 @@ static char *make_folder(void)
         "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json $DIR && cd $DIR && mkdir empty && "
         "printf '\\223NUMPY\\001\\000\\072\\000{\\047descr\\047: \\047<f4\\047, \\047fortran_order\\047: False, "
         "\\047shape\\047: (2,), }\\n12345678' >y.npy && echo 'int other;' | gcc -shared -fPIC -x c - -o lib.so && sed "
-        "'s/golden/other/' job.cfg >other.cfg && head -c 700 space.json >half.json && echo '{}' >other.json && "
+        "'s/golden/other/' job.cfg >other.cfg && cp job.cfg copy.cfg && head -c 700 space.json >half.json && echo '{}' "
+        ">other.json && "
         "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db --quiet && head -c 5000 job.db >half.db "
         "&& cp job.db newer.db && printf '\\0\\0\\0\\143' | dd of=newer.db bs=1 seek=60 conv=notrunc status=none");
     return folder;

@@ -82,7 +82,7 @@ TEST(workers_die_with_their_agent_and_with_the_driver)
     struct e2e_result r = RUN(
         folder,
         "export FAKE_DELAY=100000\n"
-        "for victim in agent driver; do rm -f $at/job.db*\n" TUNE "--pool local:0,1 --node-cache $at/c & tuner=$!\n"
+        "for victim in agent driver; do rm -f $at/job.db*\n" TUNE "--pool local:0,1 & tuner=$!\n"
         "  measured 1; agent=$(pgrep -P $tuner -f sweetspot-node); workers=$(pgrep -P $agent); echo workers $(echo "
         "$workers | wc -w)\n"
         "  if [ $victim = agent ]; then kill -STOP $tuner; kill -9 $agent; else kill -9 $tuner; fi\n"

@@ -259,7 +259,7 @@ static const struct {
     {"", "profile --trial Y=2", 2, "", "no parameter 'Y'"},
     {"", "profile --trial X=3", 2, "", "X cannot be 3; its values are 1, 2, 7"},
     {"", "profile --trial X=7,MODE=wrong", 2, "", "constraints exclude X=7,MODE=wrong"},
-    {"", "profile --trial X=1,MODE=good -p 2", 2, "", "1 problems"},
+    {"", "profile --trial X=1,MODE=good -p 2", 2, "", "has no problem 2 that is tuned; the last is 1"},
     {"", "profile --trial X=1,MODE=good -d replay:x", 2, "", "needs a GPU"},
     {"", "profile --trial X=1,MODE=wrong", 1, "", "cannot be profiled: wrong: scripted"},
     {"", "profile --trial X=1,MODE=compile_error", 1, "", "cannot be profiled: compile_error: x.cu(3): error"},

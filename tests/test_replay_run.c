@@ -190,17 +190,18 @@ TEST(stop_rules_end_a_run_and_the_reason_is_kept)
 {
     static const struct {
         const char *options, *reason;
+        int evaluations; // 0: no limit
     } cases[] = {
-        {"--until 1.5ms", "the target is reached"},
-        {"--until 50%", "below 'until'"},
-        {"-n 30", "evaluations are used up"},
+        {"--until 1.5ms", "the target is reached", 0},
+        {"--until 50%", "below 'until'", 0},
+        {"", "evaluations are used up", 30},
     };
     char *folder = e2e_folder("stop");
     write_space(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct e2e_result r =
             e2e_pass(folder, "rm -f %s/r.db; " TUNE " %s && $BIN/sweetspot status %s/job.cfg --store %s/r.db", folder,
-                     folder, folder, folder, "r.db", 0, "random", cases[i].options, folder, folder);
+                     folder, folder, folder, "r.db", cases[i].evaluations, "random", cases[i].options, folder, folder);
         assert_contains(r.out, cases[i].reason);
     }
     struct e2e_result r =

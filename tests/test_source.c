@@ -178,6 +178,25 @@ TEST(every_way_to_include_a_file_compiles)
     for (size_t i = 0; i < FORMS; i++) expect_answer(json_array_get(list, i), "ok", "", forms[i].text);
 }
 
+// Some editors write a byte order mark. It is not part of the text, which would not compile with it.
+TEST(a_byte_order_mark_is_left_out)
+{
+    char *folder = e2e_folder("mark"), hash[2][HASH_TEXT_SIZE];
+    e2e_write(folder, "part.cuh", "\xef\xbb\xbf#define PART 1\n");
+    for (int mark = 0; mark < 2; mark++) {
+        struct source source;
+        struct error err;
+        e2e_write(folder, "x.cu", test_text("%s#include \"part.cuh\"\nint x = PART;\n", mark ? "\xef\xbb\xbf" : ""));
+        const struct source_request request = {.path = test_text("%s/x.cu", folder)};
+        assert_int_equal(source_open(&source, &request, &err), 0);
+        assert_int_equal(source.file_count, 2);
+        assert_string_equal(source.files[1].text, "#define PART 1\n");
+        snprintf(hash[mark], HASH_TEXT_SIZE, "%s", source.hash);
+        source_release(&source);
+    }
+    assert_string_equal(hash[0], hash[1]);
+}
+
 TEST(the_same_name_means_what_lies_beside_the_including_file)
 {
     char *folder = e2e_folder("beside"), *command = test_text("cd '%s' && mkdir a b 's p'", folder);

@@ -348,6 +348,21 @@ STORE_TEST(a_file_system_without_locks_is_named)
     assert_contains(err.message, "has no locks: give --store FILE on a local disk");
 }
 
+// SQLite would keep ":memory:" in memory, and take a part of the other name for settings.
+STORE_TEST(names_with_a_meaning_for_sqlite_are_files)
+{
+    static const char *const names[] = {":memory:", "file:x.db?mode=ro"};
+    char *here = test_owned(getcwd(NULL, 0));
+    struct store *store;
+    assert_int_equal(chdir(folder), 0);
+    for (int i = 0; i < 4; i++) { // the second time it is there
+        if (store_open(&store, names[i % 2], i < 2, &err)) fail_msg("%s", err.message);
+        store_close(store);
+        assert_int_equal(access(names[i % 2], R_OK), 0);
+    }
+    assert_int_equal(chdir(here), 0);
+}
+
 // Other programs may move the log's content into the store, empty the log, or leave the rest of one. Only a truncated
 // log is a loss.
 STORE_TEST(a_log_that_sqlite_has_emptied_was_not_cut_off)

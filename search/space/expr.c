@@ -178,18 +178,28 @@ static int add_node(struct parser *p, struct expr_node node)
 
 static int parse_choice(struct parser *p);
 
+// Reports that the node `at`, a string, is used as a number.
+static int not_a_number(struct parser *p, size_t column, int at)
+{
+    const struct expr_node *n = &p->expr->nodes[at];
+    if (n->op != OP_NAME) return fail_at(p, column, "a string is not a number");
+    autofree char *what =
+        text_format("the values of '%s' are strings, not numbers", symbols_name(p->expr->symbols, n->slot));
+    return fail_at(p, column, what);
+}
+
 // Adds an operation's node after checking the types of its operands.
 static int combine(struct parser *p, enum expr_op op, size_t column, int a, int b, int c)
 {
     if (p->failed) return -1;
     bool comparison = op == OP_EQUAL || op == OP_UNEQUAL;
     const int operands[] = {a, b, c};
-    int strings = 0, count = expr_arity(op);
+    int strings = 0, string = -1, count = expr_arity(op);
     assert(count <= 3);
-    for (int i = 0; i < count; i++) strings += type_of(p, operands[i]) == EXPR_STRING;
-    if (strings && !(comparison && strings == 2))
-        return fail_at(p, column,
-                       comparison ? "a string cannot be compared with a number" : "a string is not a number");
+    for (int i = count; i--;)
+        if (type_of(p, operands[i]) == EXPR_STRING) string = operands[i], strings++;
+    if (strings && comparison && strings < 2) return fail_at(p, column, "a string cannot be compared with a number");
+    if (strings && !comparison) return not_a_number(p, column, string);
     return add_node(p, (struct expr_node){.op = op, .column = (int)column + 1, .a = a, .b = b, .c = c, .slot = -1});
 }
 
@@ -235,7 +245,7 @@ static int parse_call(struct parser *p, const char *name, size_t length, size_t 
     if (f->most == 1)
         first = combine(p, op, column, first, -1, -1);
     else if (arguments == 1 && type_of(p, first) == EXPR_STRING)
-        return fail_at(p, column, "a string is not a number");
+        return not_a_number(p, column, first);
     if (expect(p, ")", "expected ')'") < 0) return -1;
     return first;
 }
@@ -277,7 +287,10 @@ static int parse_name(struct parser *p)
         snprintf(what, sizeof what, "'%s' has decimal values, but expressions work only on integers", copy);
         return fail_at(p, column, what);
     }
-    if (slot >= 0) return add_leaf(p, OP_NAME, slot, 0);
+    if (slot >= 0) {
+        symbols_use(p->expr->symbols, slot);
+        return add_leaf(p, OP_NAME, slot, 0);
+    }
     bool truth = strcmp(copy, "true") == 0;
     return truth || strcmp(copy, "false") == 0 ? add_leaf(p, OP_CONSTANT, -1, truth) : unknown_name(p, copy);
 }
@@ -427,8 +440,10 @@ struct expr *expr_parse(const char *text, struct symbols *symbols, struct error 
     next_token(&p);
     if (!p.failed && p.kind == TOKEN_END) fail_at(&p, p.start, "empty expression");
     int root = parse_choice(&p);
+    if (is_sign(&p, ","))
+        fail_with_hint(&p, p.start, "expected an operator", "several values are a list: [ \"a\", \"b\" ]");
     if (!p.failed && p.kind != TOKEN_END) fail_at(&p, p.start, "expected an operator");
-    if (!p.failed && type_of(&p, root) == EXPR_STRING) fail_at(&p, 0, "a string is not a number");
+    if (!p.failed && type_of(&p, root) == EXPR_STRING) not_a_number(&p, 0, root);
     if (p.failed) {
         expr_free(e);
         return NULL;

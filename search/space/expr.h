@@ -28,6 +28,9 @@ void symbols_free(struct symbols *);
 // Returns the slot (>= 0), or -1 with a message if the name already exists or is not a C identifier (dots allowed).
 int symbols_add(struct symbols *, const char *name, enum expr_type type, struct error *);
 int symbols_find(const struct symbols *, const char *name); // slot, or -1
+// symbols_used: whether an expression that was parsed reads the name, or symbols_use was called for it.
+void symbols_use(struct symbols *, int slot);
+bool symbols_used(const struct symbols *, int slot);
 // Hides a name that only some expressions may use. The name is unknown to expressions that are parsed while it is
 // hidden. symbols_show makes it known again and returns its slot, or -1 if no such name is hidden. Expressions that are
 // already parsed keep their slots.

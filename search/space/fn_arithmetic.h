@@ -1,8 +1,7 @@
 // The functions of expressions, and the ratio of two sizes (FN is explained in fn.h; headers contain the text after the
 // first empty line).
 
-// The quotient rounded towards 0. Without a quotient of 64 bits, it is 0, because a header may be asked about any
-// sizes.
+// The quotient rounded towards 0; 0 if there is none of 64 bits.
 FN_FUNCTION long long FN(div)(long long a, long long b)
 {
     return b && (b != -1 || a >= -9223372036854775807LL) ? a / b : 0;
@@ -14,10 +13,10 @@ FN_FUNCTION long long FN(rem)(long long a, long long b)
     return b && b != -1 ? a % b : 0;
 }
 
-// The quotient rounded towards plus infinity.
+// The quotient rounded towards plus infinity; 0 if there is none of 64 bits.
 FN_FUNCTION long long FN(ceil_div)(long long a, long long b)
 {
-    return FN(div)(a, b) + (FN(rem)(a, b) != 0 && (a < 0) == (b < 0));
+    return b && (b != -1 || a >= -9223372036854775807LL) ? a / b + (a % b != 0 && (a < 0) == (b < 0)) : 0;
 }
 
 FN_FUNCTION long long FN(round_up)(long long a, long long b)

@@ -12,7 +12,7 @@
 
 struct symbol {
     enum expr_type type;
-    bool hidden;
+    bool hidden, used;
 };
 
 struct symbols {
@@ -54,7 +54,7 @@ int symbols_add(struct symbols *s, const char *name, enum expr_type type, struct
     if (string_pool_find(&s->names, name) >= 0) return error_set(err, "the name '%s' is already taken", name);
     size_t slot = string_pool_put(&s->names, name, strlen(name));
     s->of_name = memory_room(s->of_name, &s->room, slot + 1, sizeof *s->of_name);
-    s->of_name[slot] = (struct symbol){type, false};
+    s->of_name[slot] = (struct symbol){.type = type};
     return (int)slot;
 }
 
@@ -62,6 +62,16 @@ int symbols_find(const struct symbols *s, const char *name)
 {
     int slot = (int)string_pool_find(&s->names, name);
     return slot >= 0 && s->of_name[slot].hidden ? -1 : slot;
+}
+
+void symbols_use(struct symbols *s, int slot)
+{
+    s->of_name[slot].used = true;
+}
+
+bool symbols_used(const struct symbols *s, int slot)
+{
+    return s->of_name[slot].used;
 }
 
 void symbols_hide(struct symbols *s, int slot)

@@ -13,6 +13,21 @@ char *text_copy(const char *text)
     return copy;
 }
 
+const char *text_after_mark(const char *text)
+{
+    return text + (strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3);
+}
+
+char *text_pattern(const char *path, const char *rest)
+{
+    struct text pattern = {0};
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--;
+    for (size_t i = 0; i < length; i++) text_add(&pattern, strchr("*?[\\", path[i]) ? "\\%c" : "%c", path[i]);
+    text_add(&pattern, "%s", rest);
+    return pattern.text;
+}
+
 char *text_format_list(const char *format, va_list args)
 {
     char *text = NULL;
@@ -254,8 +269,10 @@ int text_architecture(const char *arch)
 {
     if (strncmp(arch, "sm_", 3) || !isdigit((unsigned char)arch[3])) return 0;
     enum { GREATEST = 9999 };
-    long number = strtol(arch + 3, NULL, 10);
-    return number <= GREATEST ? (int)number : 0;
+    char *end;
+    long number = strtol(arch + 3, &end, 10);
+    bool whole = !*end || (isalpha((unsigned char)*end) && !end[1]);
+    return whole && number <= GREATEST ? (int)number : 0;
 }
 
 char *text_directory(const char *path)

@@ -43,6 +43,12 @@ struct text_list {
 void text_list_add(struct text_list *, char *text); // takes ownership
 void text_list_release(struct text_list *);
 
+// The text after a byte order mark of UTF-8, which some editors write, if it begins with one.
+const char *text_after_mark(const char *text);
+
+// A pattern for glob() that matches only this path, without slashes at its end, followed by `rest`. malloc'ed.
+char *text_pattern(const char *path, const char *rest);
+
 // Edit distance (insert, delete, substitute, swap of neighbours: Damerau-Levenshtein, restricted), case-insensitive.
 size_t text_distance(const char *a, const char *b);
 // The word of a NULL-terminated list that is nearest to `word`. NULL if its distance is more than a third of the length
@@ -75,7 +81,7 @@ char *text_show_number(double value, char *out, size_t size);
 // The absolute, normalised form of `path`, relative to `directory` unless it is absolute. malloc'ed. The file need not
 // exist.
 char *text_join_path(const char *directory, const char *path);
-// An architecture's number, which has at most four digits: 90 for "sm_90a"; 0 for any other form.
+// An architecture's number, which has at most four digits and perhaps a letter: 90 for "sm_90a"; 0 for any other form.
 int text_architecture(const char *arch);
 // The folder of a path ("." when it has none). malloc'ed.
 char *text_directory(const char *path);

@@ -160,8 +160,24 @@ static void check_macro(struct check *c, const char *name, struct location at)
     check_names(c, "macro", name, at);
 }
 
+// A size that no expression and no operation reads may be misspelt. Libraries and commands get all sizes.
+static void check_sizes(struct check *c)
+{
+    const struct job *job = c->job;
+    bool foreign =
+        job->others.reference.kind == IMPLEMENTATION_LIBRARY || job->others.reference.kind == IMPLEMENTATION_COMMAND;
+    for (size_t i = 0; i < job->others.baseline_count; i++)
+        foreign |= job->others.baselines[i].kind == IMPLEMENTATION_LIBRARY;
+    for (size_t i = 0; i < job->names.size_count && !foreign; i++) {
+        const char *name = job->names.size_names[i];
+        if (!symbols_used(job->symbols, symbols_find(job->symbols, name)))
+            check_add(&c->doubts, job_location(job, "problems[0].%s", name), "nothing uses size '%s'", name);
+    }
+}
+
 void check_macros(struct check *c)
 {
+    check_sizes(c);
     const struct job *job = c->job;
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
         const char *name = space_parameter(job->space, i)->name;

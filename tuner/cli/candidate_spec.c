@@ -87,6 +87,9 @@ static int set_parameters(const struct job *job, uint16_t *config, const char *t
         size_t length;
         next = text_next_item(text, &length);
         if (set_parameter(job, config, text, length, err)) return -1;
+        const size_t name = strcspn(text, "=") + 1;
+        for (const char *later = next; later; later = text_next_item(later, NULL))
+            if (!strncmp(later, text, name)) return error_set(err, "%.*s is given twice", (int)name - 1, text);
     }
     return 0;
 }

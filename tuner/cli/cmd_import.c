@@ -1,5 +1,6 @@
 // sweetspot import: reads a recorded space in any format of recorded.h, prints a summary, and writes it in our format.
 
+#include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
@@ -43,6 +44,7 @@ static void print_summary(FILE *f, const struct recorded *r)
 static int run(void)
 {
     struct error err = {""};
+    if (output && input_file_is_same(input, output)) return complain(EXIT_USAGE, "--output is the input itself");
     if (output && output_is_foreign(output)) return complain_foreign(output);
     struct recorded *recorded = recorded_read_with(input, t1, &err);
     if (!recorded) return complain(EXIT_USAGE, "%s", err.message);

@@ -216,7 +216,8 @@ static int profile(struct profiling *p)
     struct error err = {""};
     const struct job *job = p->source.session.job;
     if (p->o.problem > (int64_t)job->tuned_count)
-        return complain(EXIT_USAGE, "%s has %zu problems that are tuned", p->o.job, job->tuned_count);
+        return complain(EXIT_USAGE, "%s has no problem %lld that is tuned; the last is %zu", p->o.job,
+                        (long long)p->o.problem, job->tuned_count);
     int status = candidate_spec_read(&p->source, p->o.trial ? p->o.trial : "best", &p->spec);
     if (!status && p->o.against) status = candidate_spec_read(&p->source, p->o.against, &p->other);
     if (!status && p->o.limits) status = check_limits(job, &p->spec);

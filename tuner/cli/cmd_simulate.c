@@ -154,7 +154,7 @@ static int parse(struct simulate_options *simulated, const struct strategy_class
     if (choose_strategies(given.strategy, chosen, count, err) || parse_budgets(budgets, o, simulated, err) ||
         parse_seeds(given.seeds, o, err))
         return -1;
-    if (given.priors.count > PRIOR_MOST) return error_set(err, "--prior: at most %d", PRIOR_MOST);
+    if (option_check_files("prior", &given.priors, PRIOR_MOST, err)) return -1;
     if (!given.timeline) return 0;
     if (simulate_parse(given.timeline, &simulated->settings, err)) return -1;
     if (o->ahead == 1) return 0;

@@ -450,8 +450,6 @@ static int run(void)
          source = one && is_source(given.jobs.named.items[0]);
     autofree char *path = NULL;
     if (given.shapes && (!one || source)) return command_refuse("--shapes works with one job file only");
-    int status = source ? begin_with_source(&path) : given.shapes ? begin_with_shapes(&path) : EXIT_DONE;
-    if (status) return status;
     if (!source && (s->kernel || s->sizes.count || s->parameters.count || s->reference || s->launch))
         return command_refuse("--kernel, --size, --parameter, --reference and --launch need one CUDA source (a .cu)");
     struct tune_options *o = &given.request.options;
@@ -466,8 +464,11 @@ static int run(void)
     if (useless)
         return command_refuse("--refresh only measures known results again and cannot be combined with --%s", useless);
     if (o->strategy && !strategy_choose(o->strategy, &err)) return command_refuse("%s", err.message); // before all else
-    if (given.priors.count > PRIOR_MOST) return command_refuse("--prior: at most %d", PRIOR_MOST);
-    if (isalpha((unsigned char)*o->device) && strncmp(o->device, "replay:", 7) != 0) {
+    if (option_check_files("prior", &given.priors, PRIOR_MOST, &err)) return command_refuse("%s", err.message);
+    bool replay = !strncmp(o->device, "replay:", 7);
+    if (!replay && strstr(o->device, ".json"))
+        return command_refuse("--device: to search in a recorded space, write replay:%s", o->device);
+    if (isalpha((unsigned char)*o->device) && !replay) {
         given.pool.model = o->device;
         o->device = first_device;
         if (!given.pools.count) given.pools.items[given.pools.count++] = "local"; // its workers report their GPUs
@@ -475,7 +476,7 @@ static int run(void)
     given.pool.text_count = given.pools.count;
     given.pool.texts = given.pools.items;
     if (given.pools.count) o->pool = &given.pool;
-    if (given.pools.count && o->device != first_device && strncmp(o->device, "replay:", 7) != 0)
+    if (given.pools.count && o->device != first_device && !replay)
         return command_refuse("--pool and --device cannot be combined: use --pool local:%s", o->device);
     if (given.pool.cache && !given.pools.count)
         return command_refuse("--node-cache needs --pool; --cache is the compile cache of this machine");
@@ -489,6 +490,8 @@ static int run(void)
     given.request.store = given.jobs.store;
     autofree char *again = options_command_line();
     o->again = again;
+    int status = source ? begin_with_source(&path) : given.shapes ? begin_with_shapes(&path) : EXIT_DONE;
+    if (status) return status;
     status = job_set_open(&given.jobs);
     if (!status) status = given.jobs.many ? tune_jobs() : tune_path(given.jobs.named.items[0], &given.request, NULL);
     job_set_close(&given.jobs);

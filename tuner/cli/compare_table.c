@@ -144,7 +144,7 @@ static void print_table(const struct comparison *c)
     for (size_t i = 0; i < final->tie_count; i++) {
         struct trial trial;
         bool known = !store_get(c->session->store, final->ties[i], &trial, NULL);
-        printf("%s trial %" PRId64 "  %s\n", i ? "       " : "tie with", final->ties[i], known ? trial.config : "");
+        printf("%s trial %" PRId64 "  %s\n", i ? "        " : "tie with", final->ties[i], known ? trial.config : "");
     }
     if (job_compute_class(job)) {
         const struct operation *op = job_operation(job);

@@ -9,24 +9,17 @@
 #include "tuner/cli/commands.h"
 #include "tuner/init/draft.h"
 
-static const char *last_part(const char *name)
-{
-    const char *part = strrchr(name, ':');
-    return part ? part + 1 : name;
-}
-
 static const struct cuda_kernel *find_kernel(const struct cuda_file *file, const char *path, const char *name)
 {
     if (!file->kernel_count) {
-        complain(EXIT_USAGE, "'%s' defines no kernel (__global__ function)", path);
+        complain(EXIT_USAGE, "'%s' defines no kernel (__global__ function); name the file that defines it", path);
         return NULL;
     }
     bool one = true; // kernels with the same name are alternatives under #if
     for (size_t i = 1; i < file->kernel_count; i++) one &= !strcmp(file->kernels[i].name, file->kernels[0].name);
     if (!name && one) return &file->kernels[0];
-    for (size_t i = 0; name && i < file->kernel_count; i++)
-        if (!strcmp(file->kernels[i].name, name) || !strcmp(last_part(file->kernels[i].name), name))
-            return &file->kernels[i];
+    const struct cuda_kernel *kernel = name ? cuda_file_find_kernel(file, name) : NULL;
+    if (kernel) return kernel;
     if (!name) {
         fprintf(stderr, "sweetspot: '%s' has several kernels; choose one with --kernel:\n", path);
         for (size_t i = 0; i < file->kernel_count; i++)
@@ -104,7 +97,7 @@ static int answer(struct job_draft *d, const struct draft_request *r)
     const char *block = semicolon + 1, *shared = strchr(block, ';');
     autofree char *only = text_format("%.*s", (int)(shared ? (size_t)(shared - block) : strlen(block)), block);
     job_draft_answer(d, "launch", "block", only);
-    if (shared) job_draft_answer(d, "launch", "shared", shared + 1);
+    if (shared && shared[1 + strspn(shared + 1, " ")]) job_draft_answer(d, "launch", "shared", shared + 1);
     return 0;
 }
 
@@ -218,15 +211,18 @@ static int write_job(const struct draft_request *r, struct job_draft *d, const c
 int draft_job(const struct draft_request *r, char **output)
 {
     struct error err = {""};
-    char *text = input_file_read(r->path, INPUT_FILE_TEXT_MOST, NULL, &err);
+    size_t size;
+    char *text = input_file_read(r->path, INPUT_FILE_TEXT_MOST, &size, &err);
     if (!text) return complain(EXIT_USAGE, "%s", err.message);
     const char *dot = strrchr(text_file_name(r->path), '.');
     autorelease(cuda_file_release) struct cuda_file file;
     int status = EXIT_USAGE;
     if (!*output) *output = text_format("%.*s.cfg", (int)(dot ? (size_t)(dot - r->path) : strlen(r->path)), r->path);
     cuda_file_init(&file, text);
-    const struct cuda_kernel *kernel = find_kernel(&file, r->path, r->kernel);
-    if (kernel && input_file_is_same(r->path, *output)) {
+    const struct cuda_kernel *kernel = strlen(text) == size ? find_kernel(&file, r->path, r->kernel) : NULL;
+    if (strlen(text) != size)
+        complain(EXIT_USAGE, "'%s' has a NUL byte: it is not text, or not in UTF-8", r->path);
+    else if (kernel && input_file_is_same(r->path, *output)) {
         complain(EXIT_USAGE, "--output is the source itself");
     } else if (kernel && !output_is_stream(*output) && !access(*output, F_OK)) {
         fprintf(stderr,

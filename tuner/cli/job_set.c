@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <glob.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "tuner/base/input_file.h"
 #include "tuner/base/output_file.h"
 
 bool job_set_is_folder(const char *path)
@@ -13,7 +15,7 @@ bool job_set_is_folder(const char *path)
     return !output_is_stdout(path) && !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
-// Adds the files that an argument names.
+// Adds the files that an argument names: those of a folder, one file, or those that match a pattern.
 static int find_files(struct job_set *s, const char *named)
 {
     static const char *const kinds[] = {"cfg", "db"};
@@ -22,7 +24,9 @@ static int find_files(struct job_set *s, const char *named)
     bool folder = job_set_is_folder(path);
     int failed = 1;
     for (size_t i = 0; i < (folder && s->stores ? 2 : 1) && failed; i++) {
-        autofree char *pattern = folder ? text_format("%s/*.%s", path, kinds[i]) : text_copy(path);
+        autofree char *files = text_format("/*.%s", kinds[i]), *pattern = folder ? text_pattern(path, files)
+                                                                          : !access(path, F_OK) ? text_pattern(path, "")
+                                                                                                : text_copy(path);
         failed = glob(pattern, folder ? 0 : GLOB_NOCHECK, NULL, &found);
     }
     if (failed && s->stores)
@@ -64,8 +68,11 @@ static int read_job(json_t *seen, const char *path, struct job **job)
         json_object_set_new(seen, (*job)->name, json_text(path, strlen(path)));
         return 0;
     }
-    fprintf(stderr, "%s: the job has the same name as %s, '%s', and would share its store: rename one\n", path, other,
-            (*job)->name);
+    if (input_file_is_same(path, other))
+        fprintf(stderr, "%s: the job file is given twice: leave one out\n", path);
+    else
+        fprintf(stderr, "%s: the job has the same name as %s, '%s', and would share its store: rename one\n", path,
+                other, (*job)->name);
     job_free(*job);
     return EXIT_USAGE;
 }

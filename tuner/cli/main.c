@@ -67,7 +67,7 @@ static void print_help(FILE *file)
                   "sweetspot help COMMAND explains a command.\n");
 }
 
-static int unknown_command(const char *name)
+static int unknown_command(const char *name, int argc, char **argv)
 {
     const char *now = command_renamed(name), *nearest = command_nearest(name);
     if (now) {
@@ -76,6 +76,9 @@ static int unknown_command(const char *name)
     }
     fprintf(stderr, "sweetspot: unknown command '%s'", name);
     if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
+    for (int i = 2; i < argc && !nearest; i++)
+        if (command_find(commands, argv[i]))
+            fprintf(stderr, "; the command comes first: sweetspot %s", nearest = argv[i]);
     fprintf(stderr, "\nsweetspot --help lists the commands\n");
     return EXIT_USAGE;
 }
@@ -87,13 +90,17 @@ static int run(int argc, char **argv)
         return EXIT_USAGE;
     }
     const char *name = argv[1];
-    bool help = !strcmp(name, "help");
-    if (!strcmp(name, "--help") || !strcmp(name, "-h") || (help && argc == 2)) {
+    bool help = !strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h");
+    if (help && argc == 2) {
         print_help(stdout);
         return EXIT_DONE;
     }
-    if (!strcmp(name, "--version")) return print_version();
-    if (name[0] == '-') {
+    if (!strcmp(name, "--version") && argc == 2) return print_version();
+    if (argc > 2 + help && (help || !strcmp(name, "--version"))) {
+        fprintf(stderr, "sweetspot: unexpected argument '%s' after %s\n", argv[2 + help], name);
+        return EXIT_USAGE;
+    }
+    if (name[0] == '-' && !help) {
         fprintf(stderr,
                 "sweetspot: unknown option '%s' (options of a command come after its name)\n"
                 "sweetspot --help lists the commands\n",
@@ -102,7 +109,7 @@ static int run(int argc, char **argv)
     }
     if (help) name = argv[2];
     const struct command *command = command_find(commands, name);
-    if (!command) return unknown_command(name);
+    if (!command) return unknown_command(name, help ? 0 : argc, argv);
     if (argc == 3 && !strcmp(argv[2], "--version")) return print_version();
     if (help) return command_run(command, 2, (char *[]){argv[2], (char[]){"--help"}, NULL});
     return command_run(command, argc - 1, argv + 1);

@@ -2,6 +2,7 @@
 #include "tuner/cli/options.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
@@ -60,6 +61,15 @@ int command_refuse_unknown(const char *what, const char *word, const char *const
 {
     autofree char *text = text_unknown(what, word, words);
     return command_refuse("%s", text);
+}
+
+int option_check_files(const char *option, const struct option_list *files, size_t most, struct error *err)
+{
+    if (files->count > most) return error_set(err, "--%s: at most %zu", option, most);
+    for (size_t i = 0; i < files->count; i++)
+        if (access(files->items[i], R_OK))
+            return error_set(err, "--%s: cannot read '%s': %s", option, files->items[i], strerror(errno));
+    return 0;
 }
 
 // Reports a mistake in the command line and refers to --help.
@@ -351,6 +361,7 @@ static void options_help(const struct option_spec *specs, const char *command, c
 
 int options_parse(const struct option_spec *specs, const char *description, int argc, char **argv)
 {
+    memset(&parsed, 0, sizeof parsed);
     parsed.count = argc;
     parsed.words = argv;
     const struct option_spec *next = specs; // the next positional argument

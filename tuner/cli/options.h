@@ -86,6 +86,8 @@ int complain(int status, const char *format, ...) __attribute__((format(printf, 
 // complain_foreign says that a command does not replace this file (output_is_foreign), and returns EXIT_USAGE.
 int complain_foreign(const char *path);
 int command_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// 0 if the option's files, at most `most`, can be read, otherwise -1 with a message.
+int option_check_files(const char *option, const struct option_list *files, size_t most, struct error *err);
 // Refuses a word with "unknown strategy 'x'; did you mean ...". `words` ends with NULL.
 int command_refuse_unknown(const char *what, const char *word, const char *const *words);
 

@@ -303,7 +303,10 @@ json_t *explain_baseline(struct single_run *single, const struct job *job, const
     for (size_t i = 0; i < reported->baseline_count; i++)
         if (!strcmp(reported->baselines[i].name, baseline)) b = &reported->baselines[i];
     if (!b) {
-        error_set(err, "the job's reference has no baseline '%s'", baseline);
+        error_set(err,
+                  "the job's reference has no baseline '%s'; other names are a trial's number, best, runner-up and "
+                  "NAME=value",
+                  baseline);
         return NULL;
     }
     if (!b->problem_count) {

@@ -25,9 +25,8 @@ static const char *written(const struct job_draft *d, enum draft_form form, cons
     autorelease(text_release) struct text list = {0};
     if (form == DRAFT_NUMBER) {
         double value = strtod(text, NULL);
-        bool whole = !strpbrk(text, ".eE");
-        return is_number(text) ? arena_format(d->memory, "%s%s", text, whole && fabs(value) > INT32_MAX ? "L" : "")
-                               : NULL;
+        bool whole = is_number(text) && !strpbrk(text, ".eE") && value > 0;
+        return whole ? arena_format(d->memory, "%s%s", text, value > INT32_MAX ? "L" : "") : NULL;
     }
     bool numbers = form == DRAFT_VALUES, many = form != DRAFT_TEXT;
     for (int pass = 0; pass < (numbers ? 2 : 1); pass++) {
@@ -101,7 +100,7 @@ const char *draft_fill(struct job_draft *d, const char *what, const char *name, 
     const char *text = value ? written(d, form, value) : NULL;
     if (value && !text)
         mistake(d, "--%s %s: '%s' is not %s", what, name, value,
-                form == DRAFT_NUMBER ? "a number" : "what to write there");
+                form == DRAFT_NUMBER ? "a whole number above 0, such as 1048576" : "an expression without quotes");
     memory_add(d->dialog.questions, d->dialog.question_count) =
         (struct draft_question){what, name, hint, value, value && !answer};
     return text;
@@ -113,6 +112,7 @@ void draft_check_answers(struct job_draft *d)
         const struct draft_answer *a = &d->dialog.answers[i];
         autorelease(text_release) struct text names = {0};
         bool asked = !strcmp(a->what, "parameter");
+        if (draft_answer(d, a->what, a->name) != a->value) mistake(d, "--%s %s is given twice", a->what, a->name);
         for (size_t q = 0; q < d->dialog.question_count && !asked; q++) {
             if (strcmp(d->dialog.questions[q].what, a->what) != 0) continue;
             asked = !strcmp(d->dialog.questions[q].name, a->name);
@@ -215,6 +215,9 @@ static const char *reference_kernel(struct job_draft *d, const struct cuda_kerne
                 "--reference %s: its launch cannot be determined from the source; `sweetspot init` writes a job file "
                 "in which you can fill it in",
                 kernel->name);
+    if (text && !strcmp(kernel->name, d->kernel->name))
+        memory_add(d->dialog.questions, d->dialog.question_count) = (struct draft_question){
+            "reference", kernel->name, "", "the kernel itself: a mistake of all configurations is not found", true};
     if (!known && text)
         memory_add(d->dialog.questions, d->dialog.question_count) = (struct draft_question){
             "launch of", kernel->name, "", arena_format(d->memory, "ceil_div(%s, 256); 256", size), true};
@@ -225,15 +228,18 @@ const char *draft_reference(struct job_draft *d)
 {
     const char *answer = draft_answer(d, "reference", ""), *nearest, *colon = answer ? strrchr(answer, ':') : NULL;
     if (!answer) return NULL;
-    for (size_t i = 0; i < d->file->kernel_count; i++)
-        if (!strcmp(d->file->kernels[i].name, answer)) return reference_kernel(d, &d->file->kernels[i]);
+    const struct cuda_kernel *kernel = cuda_file_find_kernel(d->file, answer);
+    if (kernel) return reference_kernel(d, kernel);
     if (operation_find(answer, &nearest)) return arena_format(d->memory, "{ operation = \"%s\"; }", answer);
     if (colon && colon > answer && colon[-1] != ':' && !strpbrk(answer, "\"\\"))
         return arena_format(d->memory, "{ library = \"%.*s\"; function = \"%s\"; }", (int)(colon - answer), answer,
                             colon + 1);
+    autorelease(text_release) struct text names = {0};
+    for (size_t i = 0; i < d->file->kernel_count; i++)
+        text_add(&names, "%s%s", i ? ", " : "", d->file->kernels[i].name);
     mistake(d,
-            "--reference %s: neither a kernel of the source, nor one of `sweetspot list operations`, nor "
+            "--reference %s: neither a kernel of the source (%s), nor one of `sweetspot list operations`, nor "
             "FILE.c:FUNCTION",
-            answer);
+            answer, names.text);
     return NULL;
 }

@@ -130,7 +130,9 @@ static void check_roles(struct reader *r, const struct job *job, const struct no
             reader_mistake(r, n, "'%s' of operation '%s' must name a %s", role->name, op->name,
                            is_buffer ? "buffer" : "size or scalar");
         if (constant) continue;
-        bool there = is_buffer ? job_find_buffer(job, bound) >= 0 : symbols_find(job->symbols, bound) >= 0;
+        int slot = is_buffer ? -1 : symbols_find(job->symbols, bound);
+        if (slot >= 0) symbols_use(job->symbols, slot);
+        bool there = is_buffer ? job_find_buffer(job, bound) >= 0 : slot >= 0;
         for (size_t i = 0; !is_buffer && !there && names[i]; i++) there = !strcmp(names[i], bound);
         if (there || role->kind == ROLE_SCALAR) continue; // scalars have defaults
         const char *nearest = text_nearest(bound, names);

@@ -138,6 +138,22 @@ bool job_setting_has(const char *group, const char *form, const char *name)
     return false;
 }
 
+char *job_setting_place(const char *name)
+{
+    size_t size;
+    const struct job_setting *settings = job_settings(&size), *found = NULL;
+    for (size_t i = 0; i < size; i++) {
+        if (strcmp(job_setting_name(&settings[i]), name) != 0 || !strncmp(settings[i].path, "IMPL", 4)) continue;
+        if (!strcmp(settings[i].path, name)) return text_copy("it belongs outside of groups");
+        if (found) return NULL;
+        found = &settings[i];
+    }
+    autorelease(text_release) struct text place = {0};
+    for (const char *at = found ? found->path : name; at < (found ? job_setting_name(found) - 1 : name); at++)
+        if (*at != '[' && *at != ']') text_add(&place, "%c", *at);
+    return found ? text_format("it belongs in '%s'", place.text) : NULL;
+}
+
 char *job_setting_type(const struct job_setting *s)
 {
     return text_format("%s%s%s", kind_names[s->kind], s->also ? ", or " : "", s->also ? s->also : "");

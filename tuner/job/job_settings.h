@@ -50,6 +50,9 @@ bool job_setting_is_open(const struct job_setting *);
 // `form`: only settings of this form; NULL: of all forms. The array is malloc'ed, the names belong to the table.
 const char **job_setting_names(const char *group, const char *form);
 bool job_setting_has(const char *group, const char *form, const char *name);
+// Where a setting of this name belongs, for one in the wrong group: "it belongs in 'measure.final'". malloc'ed. NULL if
+// no setting has this name, or several groups do.
+char *job_setting_place(const char *name);
 
 // setting_removed: what to use instead of a setting of earlier versions ("use 'until'"), or NULL if no version had it.
 // `group` is the group's path in the table ("" is the job file itself). setting_foreign: the name used here for a

@@ -264,9 +264,8 @@ static void scan_include(struct scan *from, const char *path, int depth);
 
 static void scan(struct scan *s, const char *text, int depth)
 {
-    static const char mark[] = "\xef\xbb\xbf"; // of UTF-8, which some editors write
     bool line_start = true;
-    for (const char *p = text + (strncmp(text, mark, 3) ? 0 : 3); *p;) {
+    for (const char *p = text_after_mark(text); *p;) {
         size_t n = 1;
         if (line_start && !strncmp(p + strspn(p, " \t"), "@include", 8)) {
             n = strcspn(p, "\n");
@@ -383,7 +382,10 @@ static bool read_text(struct reader *r, const char *path, const char *text, size
     add_origin(r, NULL, 1);
     text_add(&r->text, "%s", "");
     scan(&s, text, 0);
-    if (strlen(text) != size) mistakes_add_in(r->mistakes, NULL, s.line, "the file has a NUL byte");
+    if (strlen(text) != size)
+        mistakes_add_in(r->mistakes, NULL, s.line,
+                        strncmp(text, "SQLite", 6) ? "the file has a NUL byte: it is not text, or not in UTF-8"
+                                                   : "this is a store, not a job file: give the job file");
     if (r->mistakes->count > before) return false;
     autofree char *today = old_spellings_rewrite(r->text.text, true, &r->old);
     for (size_t i = 0; i < r->old.count; i++) {

@@ -9,6 +9,7 @@ static void refuse_member(struct reader *r, const struct node *group, const stru
     static const char begin[] = "it is '";
     const char *name = node_name(member), *removed = path ? setting_removed(path, name) : NULL,
                *ours = setting_foreign(name), *nearest = text_nearest(name, known);
+    autofree char *place = path ? job_setting_place(name) : NULL;
     if (removed)
         reader_mistake(r, member, "setting '%s' in %s was removed: %s", name, what, removed);
     else if (ours)
@@ -16,7 +17,7 @@ static void refuse_member(struct reader *r, const struct node *group, const stru
     else if (nearest)
         reader_mistake(r, member, "unknown setting '%s' in %s; did you mean '%s'?", name, what, nearest);
     else
-        reader_mistake(r, member, "unknown setting '%s' in %s", name, what);
+        reader_mistake(r, member, "unknown setting '%s' in %s%s%s", name, what, place ? ": " : "", place ? place : "");
     const char *hint = ours && !strncmp(ours, begin, strlen(begin)) ? ours + strlen(begin) : NULL;
     autofree char *meant = hint      ? text_format("%.*s", (int)strcspn(hint, "'"), hint)
                            : nearest ? text_copy(nearest)

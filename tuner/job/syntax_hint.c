@@ -47,6 +47,13 @@ static bool needs_quotes(const char *word, size_t length)
     return !boolean && *after != '=' && *after != ':';
 }
 
+static bool is_number(const char *word, size_t length)
+{
+    char *end;
+    strtod(word, &end);
+    return end + strspn(end, "L") == word + length;
+}
+
 // Searches the line that libconfig names and the line before it. Brackets are matched in the whole file.
 static char *search(const char *text, int line)
 {
@@ -64,10 +71,23 @@ static char *search(const char *text, int line)
         if (closes && before == ',' && near) return text_format("a list cannot end with a comma before '%c'", sign);
         if (sign == '@' && near) return text_copy("a file is included by a line such as @include \"other.inc\"");
         if (sign == '\'' && near) return text_copy("strings are written in double quotes");
+        bool stray = (sign == '-' && !isdigit((unsigned char)at[1]) && at[1] != '.') || strchr("<>*/%&|^!~?`$\\", sign);
+        if (near && stray)
+            return text_format("'%c' must be in a string, such as an expression in double quotes, or in a comment (//)",
+                               sign);
+        int foreign = 0;
+        while (at[foreign] & 0x80) foreign++;
+        if (near && foreign)
+            return text_format("'%.*s', which is not ASCII, is allowed only in strings and comments", foreign, at);
+        if (near && sign == '[' && depth && open[depth - 1] == '[')
+            return text_copy("a list of lists is written in parentheses: ( [1, 2], [3] )");
         if (isalnum((unsigned char)sign) || sign == '_') {
             size_t length = 1;
             while (isalnum((unsigned char)at[length]) || (at[length] && strchr("_-*.", at[length]))) length++;
             s.at = at + length;
+            if (near && isdigit((unsigned char)sign) && !is_number(at, length))
+                return text_format("'%.*s' is not a number; an expression is written in double quotes", (int)length,
+                                   at);
             if (near && !isdigit((unsigned char)sign) && before && strchr("=:[(,", before) && needs_quotes(at, length))
                 return text_format("names, strings and expressions are written in double quotes: \"%.*s\"", (int)length,
                                    at);
@@ -88,6 +108,8 @@ static char *search(const char *text, int line)
         depth -= closes != NULL;
         before = sign;
     }
+    if (!depth && before && strchr("a=:", before))
+        return text_copy("the last setting has no value, as in name = \"add\";");
     return depth ? text_format("the '%c' of line %d is not closed", open[depth - 1], opened[depth - 1]) : NULL;
 }
 

@@ -21,6 +21,9 @@ static int read_device_list(struct worker_pool *p, struct error *err)
                              "--device must be a number, a list such as 0,1, replay:FILE or, for tune, part of a GPU's "
                              "name, not '%s'",
                              p->settings.device);
+        for (const char *before = p->settings.device; before < at; before = strchr(before, ',') + 1)
+            if (strtol(before, NULL, 10) == index)
+                return error_set(err, "--device has the GPU %ld twice: '%s'", index, p->settings.device);
         pool_add_gpu(p, POOL_HERE, text_format("gpu %ld", index), text_format("%ld", index));
         if (!*end) return 0;
         at = end;

@@ -211,7 +211,9 @@ static int add_slurm(struct node_specs *out, const struct pool_request *request,
         found =
             ask((const char *const[]){"squeue", "--noheader", "--states=RUNNING", "--format=%N", "--jobs", job, NULL});
         if (found) found[strcspn(found, "\n")] = 0;
-        if (!found || !*found) return error_set(err, "--pool slurm: squeue knows no running job %s", job);
+        if (!found)
+            return error_set(err, "--pool slurm: `squeue --jobs %s` failed: no such job, or no Slurm here", job);
+        if (!*found) return error_set(err, "--pool slurm: squeue knows no running job %s", job);
         list = found;
     }
     autofree char *hosts = ask((const char *const[]){"scontrol", "show", "hostnames", list, NULL});

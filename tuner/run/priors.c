@@ -123,7 +123,7 @@ static void look_into(struct near_list *l, const char *path, bool beside)
 
 static void look_beside(struct near_list *l, const char *own)
 {
-    autofree char *folder = text_directory(own), *pattern = text_format("%s/*.db", folder);
+    autofree char *folder = text_directory(own), *pattern = text_pattern(folder, "/*.db");
     glob_t files;
     if (!glob(pattern, 0, NULL, &files)) {
         for (size_t i = 0; i < files.gl_pathc && i < PRIOR_STORES_SEEN; i++)

@@ -37,6 +37,7 @@ static int set_up(struct single_run *single, bool started, const struct single_r
     if (!strncmp(o->device, "replay:", 7))
         return error_set(err, "this needs a GPU: a recorded space has only the results of whole candidates"),
                EXIT_USAGE;
+    if (strchr(o->device, ',')) return error_set(err, "--device must be one GPU here, not '%s'", o->device), EXIT_USAGE;
     bool nvcc = single->job->code.compiler == JOB_NVCC, usable = started && !nvcc && !pool_refresh(&single->pool, err);
     if (started && !usable) pool_release(&single->pool);
     int status = usable ? 0 : open_pool(single, nvcc, err);

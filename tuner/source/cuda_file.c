@@ -425,6 +425,15 @@ bool cuda_file_guards(const struct cuda_file *f, const char *name, int line)
     return false;
 }
 
+const struct cuda_kernel *cuda_file_find_kernel(const struct cuda_file *f, const char *name)
+{
+    for (size_t i = 0; i < f->kernel_count; i++) {
+        const char *whole = f->kernels[i].name, *colon = strrchr(whole, ':');
+        if (!strcmp(whole, name) || (colon && !strcmp(colon + 1, name))) return &f->kernels[i];
+    }
+    return NULL;
+}
+
 const struct cuda_macro *cuda_file_find_macro(const struct cuda_file *f, const char *name)
 {
     for (size_t i = 0; i < f->macro_count; i++)

@@ -77,6 +77,8 @@ void cuda_file_release(struct cuda_file *);
 // declared, or whose surroundings cannot be read. NULL: there are no more.
 const struct cuda_token *cuda_file_next_kernel(const struct cuda_file *, size_t *from, bool *is_template);
 const struct cuda_macro *cuda_file_find_macro(const struct cuda_file *, const char *name); // or NULL
+// The first kernel with this name, with or without its namespaces, or NULL.
+const struct cuda_kernel *cuda_file_find_kernel(const struct cuda_file *, const char *name);
 // Whether the line is inside a guard of this name, such as `#ifndef name`.
 bool cuda_file_guards(const struct cuda_file *, const char *name, int line);
 // The next token from *from on that declares this name, judging by the type before it. *from then points after it.

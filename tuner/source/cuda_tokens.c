@@ -103,7 +103,7 @@ static const char *header_end(const char *p)
 
 struct cuda_reader cuda_reader_of(const char *text)
 {
-    return (struct cuda_reader){.at = text, .line = 1, .fresh = true};
+    return (struct cuda_reader){.at = text_after_mark(text), .line = 1, .fresh = true};
 }
 
 static struct cuda_token take(struct cuda_reader *r, enum cuda_token_kind kind, const char *end)

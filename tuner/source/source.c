@@ -200,7 +200,7 @@ static int add(struct closure *c, const char *path, char *text, size_t size, con
     s->files[at] = (struct source_file){
         .path = text_copy(path), .text = text, .device = info ? info->st_dev : 0, .inode = info ? info->st_ino : 0};
     s->file_count++;
-    if (strlen(text) != size) return error_set(err, "'%s' has a NUL byte", path);
+    if (strlen(text) != size) return error_set(err, "'%s' has a NUL byte: it is not text, or not in UTF-8", path);
     if (at == SOURCE_FILES_MOST) return error_set(err, "more than %d files are included", SOURCE_FILES_MOST);
     hash_bytes(c->hash, &size, sizeof size);
     hash_bytes(c->hash, text, size);
@@ -224,6 +224,7 @@ static int visit(struct closure *c, const char *path, const struct stat *info, s
     size_t size;
     char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, &size, err);
     const bool whole = text && strlen(text) == size;
+    if (whole) memmove(text, text_after_mark(text), strlen(text_after_mark(text)) + 1); // NVRTC refuses the mark
     for (size_t i = 0; whole && i < c->request->edit_count; i++) {
         if (!input_file_is_same(c->request->edits[i].file, path)) continue;
         if (text_edit_apply(&c->request->edits[i], &text, err)) return free(text), -1;

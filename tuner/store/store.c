@@ -49,8 +49,8 @@ static int open_database(struct store *store, bool create, struct error *err)
 {
     const char *path = store->path;
     if ((create && store_create(path, err)) || store_find_file(path, err)) return -1;
-    autofree char *uri = create ? NULL : read_only_uri(path);
-    if (sqlite3_open_v2(uri ? uri : path, &store->db,
+    autofree char *uri = create ? NULL : read_only_uri(path), *file = store_sqlite_path(path);
+    if (sqlite3_open_v2(uri ? uri : file, &store->db,
                         uri ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
         return store->db ? store_failed(store, err) : error_set(err, "out of memory");
     if (store_inspect(store->db, path, err)) return -1;

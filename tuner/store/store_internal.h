@@ -146,6 +146,8 @@ int store_renew_views(struct store *, struct error *err);
 
 enum { STORE_APPLICATION_ID = 0x73777370, STORE_BUSY_MS = 10000 }; // "swsp"; how long to wait for another program
 
+// The path for SQLite, which reads "file:x" and ":memory:" as something other than a file. malloc'ed. (store_schema.c)
+char *store_sqlite_path(const char *path);
 // store_schema.c: store_create writes a new, empty store, unless there is one already. store_find_file checks that
 // there is a regular file. store_inspect checks the first bytes, before SQLite reads or changes the file, to see
 // whether it can be a store of this version.

@@ -58,18 +58,24 @@ static const char schema[] =
     " trial INTEGER NOT NULL REFERENCES trials(id), kind TEXT NOT NULL, hash TEXT NOT NULL REFERENCES blobs(hash),"
     " PRIMARY KEY (trial, kind)) WITHOUT ROWID;";
 
+char *store_sqlite_path(const char *path)
+{
+    return text_format("%s%s", *path == '/' ? "" : "./", path);
+}
+
 static int write_schema(const char *path, struct error *err)
 {
     sqlite3 *db = NULL;
     autofree char *trials = store_column_definitions(FIELD_TRIAL), *problems = store_column_definitions(FIELD_PROBLEM),
                   *stages = store_column_definitions(FIELD_STAGE),
-                  *tables = text_format(schema, trials, problems, stages), *views = store_view_definitions();
+                  *tables = text_format(schema, trials, problems, stages), *views = store_view_definitions(),
+                  *file = store_sqlite_path(path);
     autofree char *text =
         text_format("PRAGMA synchronous = FULL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;"
                     "%s %s COMMIT; PRAGMA journal_mode = WAL;",
                     STORE_APPLICATION_ID, STORE_VERSION, tables, views);
     int result = 0;
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK ||
+    if (sqlite3_open_v2(file, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK ||
         sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) {
         int why = db ? store_system_error(db) : 0;
         bool full = db && store_error_code(db) == SQLITE_FULL;

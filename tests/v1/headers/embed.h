@@ -90,23 +90,10 @@
 #define ONE_FUNCTION static inline
 #endif
 
-// The quotient rounded towards 0. Without a quotient of 64 bits, it is 0, because a header may be asked about any
-// sizes.
-ONE_FUNCTION long long one_fn_div(long long a, long long b)
-{
-    return b && (b != -1 || a >= -9223372036854775807LL) ? a / b : 0;
-}
-
-// The remainder of that division.
-ONE_FUNCTION long long one_fn_rem(long long a, long long b)
-{
-    return b && b != -1 ? a % b : 0;
-}
-
-// The quotient rounded towards plus infinity.
+// The quotient rounded towards plus infinity; 0 if there is none of 64 bits.
 ONE_FUNCTION long long one_fn_ceil_div(long long a, long long b)
 {
-    return one_fn_div(a, b) + (one_fn_rem(a, b) != 0 && (a < 0) == (b < 0));
+    return b && (b != -1 || a >= -9223372036854775807LL) ? a / b + (a % b != 0 && (a < 0) == (b < 0)) : 0;
 }
 
 // A member of a launch's shape. A number that has more than 32 bits becomes the largest one, which cannot be launched.
