@@ -64,6 +64,7 @@ def _values(texts, at):
 
 
 def _at(names, sizes):
+    sizes = tuple(sizes)
     if len(sizes) != len(names):
         raise TypeError("pass the sizes %s" % ", ".join(names))
     return {"size_" + name: operator.index(size) for name, size in zip(names, sizes)}
