@@ -105,7 +105,7 @@ TEST(several_files_are_tuned_and_begin_with_each_others_winners)
         2, e2e_in(folder, "timeout 60 $BIN/sweetspot tune a.cfg nothing.cfg --device replay:space.json --time 4s"));
     assert_contains(r.err, "nothing.cfg");
     r = e2e_ended(2, e2e_in(folder, "timeout 60 $BIN/sweetspot tune a.cfg . --device replay:space.json --time 4s"));
-    assert_contains(r.err, "has the same name as a.cfg, 'a'");
+    assert_contains(r.err, "the job file is given twice");
 }
 
 // Each configuration of job `a` is faster than the one before; all configurations of job `b` are equally fast. Job `a`

@@ -368,13 +368,13 @@ STORE_TEST(names_with_a_meaning_for_sqlite_are_files)
 STORE_TEST(a_log_that_sqlite_has_emptied_was_not_cut_off)
 {
     static const char *const orders[] = {"PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA wal_checkpoint(RESTART)", "VACUUM"};
-    struct store *store = open_store();
+    open_store();
     autofree char *log = text_format("%s-wal", path);
     int number = 0;
     close_store();
     FILE *rest = fopen(log, "w");
     assert_true(rest && fwrite("fifteen letters", 16, 1, rest) == 1 && !fclose(rest));
-    store = open_store();
+    struct store *store = open_store();
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         sqlite3 *db;
         add(store, ++number, STATUS_OK);

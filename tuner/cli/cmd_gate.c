@@ -342,7 +342,6 @@ const struct command cmd_gate = {
         "interval lies above 1.002, `slower` if it lies below what `--allow` permits and below 1/1.002, `same` if it "
         "does not reach below what `--allow` permits, otherwise `undecided`. While a problem is undecided, more rounds "
         "run, in up to six processes. The job's store, if there is one, keeps the verdict, and the next gate shows "
-        "what "
-        "changed: GPU, driver, compiler.",
+        "what changed: GPU, driver, compiler.",
     .see = "compare judge",
 };
