@@ -112,6 +112,29 @@ TEST(the_hash_is_that_of_the_files_in_the_order_of_their_mention)
     free(path);
 }
 
+// In both states, the files' texts and their order are the same.
+TEST(the_hash_tells_which_of_two_files_an_include_means)
+{
+    static const struct {
+        const char *text, *state[2];
+    } cases[] = {
+        {"#include \"a.h\"\n#include \"b.h\"\n#include \"current.h\"\n",
+         {"echo 1 >a.h; echo 2 >b.h; ln -sf a.h current.h", "ln -sf b.h current.h"}},
+        {"#if __has_include(\"a.h\")\n#elif __has_include(\"b.h\")\n#endif\n", {"touch a.h", "mv a.h b.h"}},
+        {"#include \"a.h\"\n#if __has_include(\"b.h\")\n#endif\n", {"touch a.h; ln -s a.h b.h", "rm b.h"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = e2e_folder("targets"), hash[2][HASH_TEXT_SIZE], *path = test_text("%s/x.cu", folder);
+        e2e_write(folder, "x.cu", cases[i].text);
+        for (int state = 0; state < 2; state++) {
+            struct error err;
+            assert_int_equal(system(test_text("cd '%s' && { %s; }", folder, cases[i].state[state])), 0);
+            if (source_hash(&(struct source_request){.path = path}, hash[state], &err)) fail_msg("%s", err.message);
+        }
+        if (!strcmp(hash[0], hash[1])) fail_msg("%sthe same hash after %s", cases[i].text, cases[i].state[1]);
+    }
+}
+
 static json_t *compile_request(const char *folder, char *const *option)
 {
     json_t *request = json_pack("{s:i, s:s, s:s, s:o, s:[s], s:[s], s:[], s:{}, s:f}", "id", 1, "op", "compile", "arch",

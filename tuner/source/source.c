@@ -103,6 +103,7 @@ struct closure {
     bool host_headers;
     struct source_options options;
     struct hash *hash;
+    bool ambiguous; // the texts do not tell which file each include means
 };
 
 static int visit(struct closure *c, const char *path, const struct stat *info, size_t *file, struct error *err);
@@ -131,6 +132,7 @@ static int try_folder(struct closure *c, const char *folder, const char *name, s
     bool same = found > 0 && !stat(normal, &plain) && plain.st_ino == info.st_ino && plain.st_dev == info.st_dev;
     if (found > 0 && *file == SOURCE_NONE && visit(c, same ? normal : path, &info, file, err)) found = -1;
     if (found > 0 && *file == except) found = 0;
+    if (found > 0) c->ambiguous |= strcmp(c->source->files[*file].path, same ? normal : path) != 0; // a link
     return found;
 }
 
@@ -211,12 +213,22 @@ static int add(struct closure *c, const char *path, char *text, size_t size, con
         target[i] = SOURCE_NONE;
         if (m.list[i].computed) continue;
         if (resolve(c, at, m.list[i].name, m.list[i].next, &target[i], err)) return -1;
+        c->ambiguous |= m.list[i].kind == INCLUDE_ASKED && target[i] != SOURCE_NONE;
         autofree char *plain = text_format("%.*s", (int)strlen(m.list[i].name) - 2, m.list[i].name + 1);
         int result = target[i] == SOURCE_NONE ? stand_in(c, plain, &target[i], err) : 0;
         if (!result && target[i] == SOURCE_NONE) result = stand_in_for_vendor(c, plain, err);
         if (result) return -1;
     }
     return 0;
+}
+
+// If a file has several names, or __has_include found it, the same texts in the same order may still mean another
+// program. Other sources keep the hash of their texts, so that results in existing stores remain valid.
+static void hash_targets(const struct closure *c)
+{
+    const struct source *s = c->source;
+    for (size_t i = 0; i < s->file_count && c->ambiguous; i++)
+        hash_bytes(c->hash, s->files[i].target, s->files[i].includes.count * sizeof *s->files[i].target);
 }
 
 static int visit(struct closure *c, const char *path, const struct stat *info, size_t *file, struct error *err)
@@ -298,6 +310,7 @@ int source_open(struct source *s, const struct source_request *request, struct e
     int result = read_options(&c.options, request, err);
     if (!result) result = visit_program(&c, request, err);
     if (!result) result = visit_tokens(&c, err);
+    if (!result) hash_targets(&c);
     hash_finish(c.hash, s->hash);
     s->options = c.options.rest;
     text_list_release(&c.options.folders);
