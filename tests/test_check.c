@@ -3,6 +3,8 @@
 #include "tests/e2e.h"
 #include "tests/testing.h"
 
+#include "tuner/check/check.h"
+
 static const char job[] = "name = \"t\";\n"
                           "kernel = {\n"
                           "  template = \"k.cu\";\n"
@@ -195,6 +197,15 @@ TEST(constants_and_textures_are_compared_with_the_source)
     RUN(cases);
 }
 
+TEST(a_hint_is_for_the_first_error)
+{
+    static const char two[] = "k.cu(1): error: expected a type\n\nk.cu(2): error: identifier \"x\" is undefined\n";
+    assert_null(compile_hint(two));
+    assert_non_null(strstr(compile_hint(strchr(two, '\n') + 2), "does not declare this name"));
+    assert_null(compile_hint("nvcc made no cubin: No such file or directory"));
+    assert_non_null(compile_hint("k.cu:1:10: fatal error: x.h: No such file or directory\n"));
+}
+
 TEST(compile_errors_are_whole_and_explained)
 {
     static const struct wrong cases[] = {
@@ -205,6 +216,8 @@ TEST(compile_errors_are_whole_and_explained)
              "k.cu:18: error: A function without execution space annotations", "hint: NVRTC compiles only device code"),
         CASE("an error in the kernel, and another", NULL, "8s/y.i./undeclared/; 14s/y.i./another/", "", 1,
              "k.cu:8: error: identifier \"undeclared\" is undefined", "(and 1 more error)"),
+        CASE("a kernel that only some configurations have", NULL, "4s/^/#if UNROLL == 1\\n/; 10s/$/\\n#endif/", "-c 9",
+             1, "error: the source has no kernel 'scale'", "hint: check the kernel's name and namespace"),
         CASE("an entry that a macro names",
              "4s/scale/VARIANT/; 9s/.*/  { name = \"UNROLL\"; values = [1, 2]; }, { name = \"VARIANT\"; values = "
              "[\"scale\", \"other\"]; }/",

@@ -3,18 +3,20 @@
 
 #include <ctype.h>
 
-// A hint applies if the log contains all of its words.
+// A hint applies if the first error contains all of its words.
 static const struct {
     const char *words[2];
     const char *hint;
 } hints[] = {
+    {{"the source has no kernel '", NULL},
+     "check the kernel's name and namespace; an #if of the source may leave the kernel out with these macros"},
     {{"cannot open source file \"cuda_runtime", NULL},
      "NVRTC defines what cuda_runtime.h declares for kernels: remove the line, or put it in '#ifndef __CUDACC_RTC__'"},
     {{"cannot open source file", NULL},
      "NVRTC has only the usual C headers of the host compiler (stdint.h, math.h, ...): put such lines in "
      "'#ifndef __CUDACC_RTC__', use <cuda/std/...>, name your own header's folder in kernel.include, or set "
      "kernel.compiler = \"nvcc\""},
-    {{"\"main\"", NULL},
+    {{"considered a host function", "int main("},
      "NVRTC compiles only device code: put main and other host code in '#ifndef __CUDACC_RTC__', or in another file"},
     {{"identifier \"cuda", "undefined"},
      "NVRTC compiles only device code: put calls of the CUDA runtime in '#ifndef __CUDACC_RTC__', or in another file"},
@@ -47,7 +49,7 @@ static const struct {
      "the constants of a source are limited to 64 KiB: make large tables __device__ variables, or buffers"},
     {{"has already been defined", NULL},
      "a name is defined twice: an include guard (#pragma once) may be missing, or two kernels have the same name"},
-    {{"No such file or directory", NULL}, "name the folder of the header in kernel.include"},
+    {{"fatal error", "No such file or directory"}, "name the folder of the header in kernel.include"},
     {{"expected a \";\"", NULL},
      "if a tuning parameter stands for a pragma here, it needs unroll = [...] instead of values = [...]"},
     {{"identifier \"", "is undefined"},
@@ -60,8 +62,9 @@ static const struct {
 
 const char *compile_hint(const char *log)
 {
+    autofree char *first = compile_first_error(log, NULL);
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-        if (strstr(log, hints[i].words[0]) && (!hints[i].words[1] || strstr(log, hints[i].words[1])))
+        if (strstr(first, hints[i].words[0]) && (!hints[i].words[1] || strstr(first, hints[i].words[1])))
             return hints[i].hint;
     return NULL;
 }
