@@ -110,6 +110,8 @@ TEST(no_text_controls_the_terminal_or_the_log)
     assert_contains(text, "winner");
     text = on_terminal(100, &status, "cd %s && $BIN/sweetspot status job.cfg -s job.db", folder);
     assert_contains(text, "?]0;GPU? ?2J \xc2\xb5\033[31m");
+    text = on_terminal(100, &status, "cd %s && NO_COLOR=1 $BIN/sweetspot status job.cfg -s job.db", folder);
+    assert_contains(text, "?]0;GPU? ?2J \xc2\xb5?[31m");
     text = e2e_pass(folder, "cat $DIR/job.log").out;
     assert_contains(text, "error: ?[2Ka ';'");
     assert_null(strchr(text, '\033'));

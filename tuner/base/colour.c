@@ -14,6 +14,20 @@ static struct guarded {
     int fd;
 } guarded[] = {{NULL, STDOUT_FILENO}, {NULL, STDERR_FILENO}};
 
+int terminal_of(FILE *file)
+{
+    for (size_t i = 0; i < sizeof guarded / sizeof *guarded; i++)
+        if (guarded[i].stream == file) return guarded[i].fd;
+    int fd = fileno(file);
+    return fd >= 0 && isatty(fd) ? fd : -1;
+}
+
+static bool is_coloured(FILE *file)
+{
+    const char *never = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return terminal_of(file) >= 0 && !(never && *never) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
+}
+
 // The length of a colour's code at the beginning of the text, or 0.
 static size_t code_length(const char *text)
 {
@@ -24,11 +38,13 @@ static size_t code_length(const char *text)
 
 static ssize_t write_guarded(void *user, const char *bytes, size_t size)
 {
+    const struct guarded *to = user;
+    const bool coloured = is_coloured(to->stream);
     autofree char *text = memory_new(size + 1, 1), *out = memory_new(size + 1, 1);
     size_t used = 0;
     memcpy(text, bytes, size);
     for (size_t i = 0, length; i < size; i += length) {
-        size_t control = text_control(text + i), code = code_length(text + i);
+        size_t control = text_control(text + i), code = coloured ? code_length(text + i) : 0;
         bool shown = code || !control || text[i] == '\n' || text[i] == '\t';
         length = code ? code : control ? control : 1;
         if (shown)
@@ -37,7 +53,7 @@ static ssize_t write_guarded(void *user, const char *bytes, size_t size)
             out[used] = '?';
         used += shown ? length : 1;
     }
-    return output_all(((struct guarded *)user)->fd, out, used) ? 0 : (ssize_t)size;
+    return output_all(to->fd, out, used) ? 0 : (ssize_t)size;
 }
 
 void terminal_guard(void)
@@ -52,25 +68,11 @@ void terminal_guard(void)
     }
 }
 
-int terminal_of(FILE *file)
-{
-    for (size_t i = 0; i < sizeof guarded / sizeof *guarded; i++)
-        if (guarded[i].stream == file) return guarded[i].fd;
-    int fd = fileno(file);
-    return fd >= 0 && isatty(fd) ? fd : -1;
-}
-
 void terminal_clear_line(FILE *file)
 {
     static const char code[] = "\r\033[K";
     fflush(file);
     output_all(terminal_of(file), code, sizeof code - 1);
-}
-
-static bool is_coloured(FILE *file)
-{
-    const char *never = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return terminal_of(file) >= 0 && !(never && *never) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
 }
 
 const char *colour_begin(FILE *file, enum colour which)

@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 // From here on, stdout and stderr show control characters as '?' where they are terminals, because names and messages
-// from job files, stores and workers must not control the terminal. Tabs, line breaks and the colours below pass.
+// from job files, stores and workers must not control the terminal. Tabs and line breaks pass, and the colours below
+// unless colours are off.
 void terminal_guard(void);
 int terminal_of(FILE *);          // the descriptor of a stream that is a terminal; -1 for other streams
 void terminal_clear_line(FILE *); // for a terminal: the line is written anew
