@@ -37,10 +37,11 @@ TEST(durations_are_shown_short)
     static const struct {
         double seconds;
         const char *text;
-    } cases[] = {{6.14e-5, "61.4us"}, {0.25, "250ms"},    {42, "42s"},
-                 {59.5, "59.5s"},     {90, "1m30s"},      {3599, "59m59s"},
-                 {5400, "1h30m"},     {180000, "50h00m"}, {7.2e12 + 1800, "2000000000h30m"},
-                 {1e300, "1e+300s"},  {NAN, "-"},         {INFINITY, "-"}};
+    } cases[] = {{6.14e-5, "61.4us"}, {0.25, "250ms"},     {42, "42s"},        {1e-9, "1ns"},
+                 {9.9999e-7, "1us"},  {9.99999e-4, "1ms"}, {0.999999, "1s"},   {59.97, "1m00s"},
+                 {3599.7, "1h00m"},   {0, "0us"},          {59.5, "59.5s"},    {90, "1m30s"},
+                 {3599, "59m59s"},    {5400, "1h30m"},     {180000, "50h00m"}, {7.2e12 + 1800, "2000000000h30m"},
+                 {1e300, "1e+300s"},  {NAN, "-"},          {INFINITY, "-"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char shown[32];
         assert_string_equal(text_show_duration(cases[i].seconds, shown, sizeof shown), cases[i].text);

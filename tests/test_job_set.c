@@ -350,4 +350,20 @@ TEST(on_a_narrow_terminal_texts_are_cut_and_numbers_are_not)
     table_free(table);
 }
 
+TEST(a_cell_stays_on_its_line_and_csv_keeps_it)
+{
+    struct table *table = table_new((const char *[]){"na\nme", "reason", NULL});
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    table_texts(table, "a\"b", "first,\nsecond\t\033[2J\x7f\xc2\x9b\xc2\xb5");
+    table_print(table, out);
+    table_print_csv(table, out);
+    fclose(out);
+    test_owned(text);
+    assert_string_equal(text, "na me  reason\na\"b    first, second ?[2J??\xc2\xb5\n"
+                              "\"na\nme\",reason\n\"a\"\"b\",\"first,\nsecond\t\033[2J\x7f\xc2\x9b\xc2\xb5\"\n");
+    table_free(table);
+}
+
 TEST_MAIN(NULL, NULL)

@@ -61,6 +61,9 @@ TEST_WITH(the_page_holds_the_document_and_all_that_it_needs, setup, teardown)
     json_t *report = test_json(json_parse(data, &err));
     if (!report) fail_msg("%s", err.message);
     assert_string_equal(json_get_string(report, "format", ""), "sweetspot-report");
+    r = RUN("{ $S report job.cfg -o -; echo $? >status; } | true; cat status"); // as for other commands
+    expect(&r, 0, "141\n", NULL);
+    assert_null(strstr(r.err, "cannot write"));
     r = RUN("$S report job.cfg && ls report.html && $S report job.cfg -o - | head -1"); // report.html by default
     expect(&r, 0, "report.html\n<!DOCTYPE html>\n", "wrote report.html");
 }

@@ -95,6 +95,28 @@ static char *last_progress(const char *text)
     return found;
 }
 
+// Reasons and names come from compilers, job files and stores.
+TEST(no_text_controls_the_terminal_or_the_log)
+{
+    char *folder = e2e_folder("controls");
+    int status;
+    e2e_pass(
+        folder,
+        "cp tests/golden/job.cfg tests/golden/kernel.cu $DIR && sed 's/Golden GPU/\\\\u001b]0;GPU\\\\u0007 "
+        "\\\\u009b2J \\\\u00b5\\\\u001b[31m/; s/expected a/\\\\u001b[2Ka/' tests/golden/space.json >$DIR/space.json");
+    char *text =
+        on_terminal(100, &status, "cd %s && $BIN/sweetspot tune job.cfg -s job.db --device replay:space.json", folder);
+    if (status) fail_msg("status %d: %s", status, text);
+    assert_contains(text, "winner");
+    text = on_terminal(100, &status, "cd %s && $BIN/sweetspot status job.cfg -s job.db", folder);
+    assert_contains(text, "?]0;GPU? ?2J \xc2\xb5\033[31m");
+    text = on_terminal(100, &status, "cd %s && NO_COLOR=1 $BIN/sweetspot status job.cfg -s job.db", folder);
+    assert_contains(text, "?]0;GPU? ?2J \xc2\xb5?[31m");
+    text = e2e_pass(folder, "cat $DIR/job.log").out;
+    assert_contains(text, "error: ?[2Ka ';'");
+    assert_null(strchr(text, '\033'));
+}
+
 TEST(a_narrow_line_of_progress_keeps_the_best)
 {
     static const struct {

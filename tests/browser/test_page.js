@@ -194,6 +194,10 @@ all('links of the head lead to sections', 'one', {}, async tab => {
     assert.equal(await tab.value('document.activeElement.id'), 'counters');
 });
 
+all('1000 of one unit of time are 1 of the next larger unit', 'one', {}, async tab =>
+    assert.deepEqual(await tab.value(`[time(9.999999e-4), time(0.99999), duration(59.9)]`), ['1 ms', '1 s', '1 min'])
+);
+
 all('the command can be copied', 'one', {}, async tab => {
     await tab.value(`document.getElementById('copy').scrollIntoView(), document.getElementById('copy').click()`);
     const said = `document.querySelector('#reproduce [role=status]').textContent`;

@@ -4,7 +4,8 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
+
+#include "tuner/base/colour.h"
 
 enum { COLUMN_LEAST = 8 }; // truncated text keeps at least this width
 
@@ -103,8 +104,8 @@ static void print_row(const struct table *t, char *const *row, size_t count, con
 static size_t terminal_width(FILE *file)
 {
     struct winsize size;
-    int fd = fileno(file);
-    if (fd < 0 || !isatty(fd)) return 0;
+    int fd = terminal_of(file);
+    if (fd < 0) return 0;
     const char *set = getenv("COLUMNS");
     long columns = set ? strtol(set, NULL, 10) : 0;
     if (columns > 0) return (size_t)columns;
@@ -130,17 +131,21 @@ static void fit(const struct table *t, size_t *widths, size_t available)
 void table_print(const struct table *t, FILE *file)
 {
     autofree size_t *widths = memory_new(t->columns, sizeof *widths);
+    autorelease(text_list_release) struct text_list cells = {0}, titles = {0};
     for (size_t i = 0; i < t->cell_count; i++) {
-        size_t width = width_of(t->cells[i]);
+        text_list_add(&cells, text_plain(t->cells[i]));
+        size_t width = width_of(cells.list[i]);
         if (width > widths[i % t->columns]) widths[i % t->columns] = width;
     }
-    for (size_t i = 0; i < t->columns; i++)
-        if (widths[i] && width_of(t->titles[i]) > widths[i]) widths[i] = width_of(t->titles[i]);
+    for (size_t i = 0; i < t->columns; i++) {
+        text_list_add(&titles, text_plain(t->titles[i]));
+        if (widths[i] && width_of(titles.list[i]) > widths[i]) widths[i] = width_of(titles.list[i]);
+    }
     size_t available = terminal_width(file);
     if (available) fit(t, widths, available);
-    print_row(t, t->titles, t->columns, widths, file);
+    print_row(t, titles.list, t->columns, widths, file);
     for (size_t i = 0; i < t->cell_count; i += t->columns)
-        print_row(t, t->cells + i, t->cell_count - i < t->columns ? t->cell_count - i : t->columns, widths, file);
+        print_row(t, cells.list + i, t->cell_count - i < t->columns ? t->cell_count - i : t->columns, widths, file);
 }
 
 static void csv_print(const char *text, FILE *file)

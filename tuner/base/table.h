@@ -7,9 +7,9 @@
 //     table_free(t);
 //
 // A column whose title begins with '>' is aligned to the right (for numbers); the '>' is not printed. The aligned form
-// shows an empty cell as a dash and leaves out columns without content; CSV has all columns. On a terminal that is too
-// narrow, the widest columns of text are truncated and end in an ellipsis. Output to a file or a pipe is never
-// truncated.
+// shows an empty cell as a dash, leaves out columns without content, and replaces control characters; CSV has all of
+// it. On a terminal that is too narrow, the widest columns of text are truncated and end in an ellipsis. Output to a
+// file or a pipe is never truncated.
 #pragma once
 
 #include "tuner/base/json.h"

@@ -61,6 +61,23 @@ void text_add(struct text *t, const char *format, ...)
     }
 }
 
+size_t text_control(const char *text)
+{
+    unsigned char first = (unsigned char)text[0];
+    if (first == 0xc2 && ((unsigned char)text[1] & 0xe0) == 0x80) return 2;
+    return first && iscntrl(first);
+}
+
+char *text_plain(const char *text)
+{
+    char *plain = memory_new(strlen(text) + 1, 1), *out = plain;
+    for (size_t length; *text; text += length ? length : 1) {
+        length = text_control(text);
+        *out++ = !length ? *text : strchr("\t\n\r", *text) ? ' ' : '?';
+    }
+    return plain;
+}
+
 size_t text_distance(const char *a, const char *b)
 {
     enum { LONGEST = 63 };
@@ -150,18 +167,21 @@ int text_duration(const char *text, double *seconds)
 
 char *text_show_duration(double s, char *out, size_t size)
 {
+    long whole = fabs(s) < 1e15 ? lround(s) : 0;
     if (!isfinite(s))
         snprintf(out, size, "-");
-    else if (s < 1e-3)
+    else if (s > 0 && s < 0.99995e-6)
+        snprintf(out, size, "%.4gns", s * 1e9);
+    else if (s < 0.99995e-3) // 1000 of one unit are shown as 1 of the next
         snprintf(out, size, "%.4gus", s * 1e6);
-    else if (s < 1)
+    else if (s < 0.99995)
         snprintf(out, size, "%.4gms", s * 1e3);
-    else if (s < 60 || s >= 1e15)
+    else if (s < 59.95 || s >= 1e15)
         snprintf(out, size, "%.3gs", s);
-    else if (s < 3600)
-        snprintf(out, size, "%dm%02ds", (int)(s / 60), (int)s % 60);
+    else if (whole < 3600)
+        snprintf(out, size, "%ldm%02lds", whole / 60, whole % 60);
     else
-        snprintf(out, size, "%ldh%02dm", (long)(s / 3600), (int)(fmod(s, 3600) / 60));
+        snprintf(out, size, "%ldh%02ldm", whole / 3600, whole % 3600 / 60);
     return out;
 }
 

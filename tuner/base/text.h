@@ -66,6 +66,11 @@ char *text_unknown(const char *what, const char *word, const char *const *words)
 // comma, or of the whole string if there is none.
 const char *text_next_item(const char *text, size_t *length);
 
+// The number of bytes of the control character that the text begins with: C0, DEL, or C1 as UTF-8. 0: there is none.
+size_t text_control(const char *text);
+// The text on one line, without control characters: tabs and line breaks become blanks, others '?'. malloc'ed.
+char *text_plain(const char *text);
+
 // A command line from the words of a NULL-terminated list, quoted for the shell where necessary. malloc'ed.
 char *text_command(const char *const *words);
 

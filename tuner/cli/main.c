@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tuner/base/child_process.h"
+#include "tuner/base/colour.h"
 #include "tuner/base/json.h"
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
@@ -156,6 +157,7 @@ int main(int argc, char **argv)
     // A command continues when the reader of its output stops (`| head`), so that the rest of its work is done.
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // so that exceeding the file limit (ulimit -f) is reported as a failed write
+    terminal_guard();
     commands_hand_over(commands);
     orphans_adopt(); // so that processes that a worker leaves behind are ended as well
     int status = check_text(argc, argv);

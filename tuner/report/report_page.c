@@ -123,7 +123,7 @@ static void write_plain(FILE *out, const char *text)
     fputs(text, out);
 }
 
-int report_page_write(FILE *out, const json_t *report, const struct report_charts *charts, struct error *err)
+void report_page_write(FILE *out, const json_t *report, const struct report_charts *charts)
 {
     autofree char *data = report_text(report, true);
     const struct {
@@ -148,5 +148,4 @@ int report_page_write(FILE *out, const json_t *report, const struct report_chart
             fprintf(out, "%.*s\n", (int)length, line);
         }
     }
-    return ferror(out) ? error_set(err, "cannot write the page: %s", strerror(errno)) : 0;
 }

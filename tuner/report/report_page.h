@@ -19,7 +19,8 @@ struct report_charts {
 int report_charts_read(struct report_charts *, struct error *);
 void report_charts_release(struct report_charts *);
 
-int report_page_write(FILE *, const json_t *report, const struct report_charts *, struct error *);
+// The caller checks the stream for errors.
+void report_page_write(FILE *, const json_t *report, const struct report_charts *);
 
 // The document as text, malloc'ed, with times to 15 digits. `in_page`: safe within a script element.
 char *report_text(const json_t *report, bool in_page);

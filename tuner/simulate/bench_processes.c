@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tuner/base/colour.h"
 #include "tuner/base/installation.h"
 
 // The data that the processes share.
@@ -89,9 +90,12 @@ int bench_deal(const struct bench_options *o, bench_runner *one, void *user, str
             else if (WEXITSTATUS(status))
                 result = error_set(err, "a process of the bench ended with status %d", WEXITSTATUS(status));
         }
-        if (o->progress) fprintf(stderr, "\rreplay: %zu of %zu runs ", atomic_load(&board->done), bench_runs(o));
+        if (o->progress) {
+            terminal_clear_line(stderr);
+            fprintf(stderr, "replay: %zu of %zu runs ", atomic_load(&board->done), bench_runs(o));
+        }
     }
-    if (o->progress) fprintf(stderr, "\r%40s\r", "");
+    if (o->progress) terminal_clear_line(stderr);
     if (result == 0 && atomic_load(&board->failed)) {
         *err = board->error;
         result = -1;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/colour.h"
 
 int display_open(struct display *d, const char *log_path, bool quiet)
 {
@@ -27,7 +28,8 @@ static void log_line(struct display *d, const char *text)
     char stamp[32];
     localtime_r(&now, &local);
     strftime(stamp, sizeof stamp, "%Y-%m-%d %H:%M:%S", &local);
-    fprintf(d->log, "%s  %s\n", stamp, text);
+    autofree char *plain = text_plain(text);
+    fprintf(d->log, "%s  %s\n", stamp, plain);
     fflush(d->log);
 }
 
@@ -37,14 +39,12 @@ void display_log(struct display *d, const char *format, ...)
     va_start(args, format);
     autofree char *text = text_format_list(format, args);
     va_end(args);
-    for (char *p = text; *p; p++)
-        if (*p == '\n') *p = ' ';
     log_line(d, text);
 }
 
 void display_clear(struct display *d)
 {
-    if (d->drawn) fputs("\r\033[K", stderr);
+    if (d->drawn) terminal_clear_line(stderr);
     d->drawn = false;
 }
 
@@ -69,7 +69,8 @@ void display_progress(struct display *d, const char *line, const char *job)
     if (d->terminal) {
         struct winsize window;
         int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) || !window.ws_col ? 80 : window.ws_col;
-        fprintf(stderr, "\r\033[K%.*s", columns - 1, line);
+        terminal_clear_line(stderr);
+        fprintf(stderr, "%.*s", columns - 1, line);
         fflush(stderr);
         d->drawn = true;
         d->next = clock_now() + 0.25;

@@ -46,10 +46,12 @@ function compact(value, digits = 4) {
 
 const TIME_UNITS = Object.entries({s: 1, ms: 1e-3, µs: 1e-6, ns: 1e-9});
 
-// The unit in which these times (in seconds) are shown: {unit, factor}, value * factor is in the unit.
+// The unit in which these times (in seconds) are shown: {unit, factor}, value * factor is in the unit. 1000 of one unit
+// are shown as 1 of the next larger unit.
 function timeUnit(values) {
     const smallest = least(knownOf(values).filter(value => value > 0));
-    const [unit, size] = TIME_UNITS.find(([, each]) => smallest >= each) ?? TIME_UNITS[smallest === Infinity ? 0 : 3];
+    const [unit, size] =
+        TIME_UNITS.find(([, each]) => smallest >= 0.99995 * each) ?? TIME_UNITS[smallest === Infinity ? 0 : 3];
     return {unit, factor: Math.round(1 / size)};
 }
 
@@ -65,7 +67,7 @@ const timeInterval = value => (value ? `${time(value.value)} (${time(value.low)}
 // "3 h 12 min", for times that a person waits.
 function duration(seconds) {
     if (!known(seconds)) return UNKNOWN;
-    if (seconds < 60) return `${plain(seconds, 2)} s`;
+    if (seconds < 59.5) return `${plain(seconds, 2)} s`;
     const minutes = Math.round(seconds / 60);
     if (minutes < 60) return `${minutes} min`;
     const hours = Math.floor(minutes / 60);
