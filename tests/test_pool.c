@@ -206,13 +206,23 @@ TEST(without_any_node_a_run_waits_and_then_says_how_to_go_on)
 // than this limit.
 TEST(nodes_that_never_come_end_a_run_soon)
 {
+    static const struct {
+        const char *command, *message;
+    } cases[] = {
+        {"env", "node a is disabled: the command that starts its agent ended with status 127: "},
+        {"", "node a is disabled: cannot run '/nowhere/agent': "},
+    };
     char *folder = job_folder("pool_never");
-    e2e_write(folder, "nodes.cfg",
-              "nodes = ( { name = \"a\"; command = \"env\"; program = \"/nowhere/agent\"; gpus = 1; cores = 1; } );\n");
-    struct e2e_result r = RUN(folder, TUNE "--pool $at/nodes.cfg");
-    assert_int_equal(r.status, EXIT_ENVIRONMENT);
-    assert_contains(
-        r.err, "node a is disabled: the command that starts its agent ended with status 127: ", "no usable GPU: a: ");
+    struct e2e_result r;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        e2e_write(
+            folder, "nodes.cfg",
+            test_text("nodes = ( { name = \"a\"; command = \"%s\"; program = \"/nowhere/agent\"; gpus = 1; } );\n",
+                      cases[i].command));
+        r = RUN(folder, "export SWEETSPOT_POOL_PATIENCE=5s\n" TUNE "--pool $at/nodes.cfg");
+        assert_int_equal(r.status, EXIT_ENVIRONMENT);
+        assert_contains(r.err, cases[i].message, "no usable GPU: a: ");
+    }
     e2e_write(folder, "nodes.cfg", "nodes = ( { name = \"a\"; command = \"sleep 100;\"; gpus = 1; cores = 1; } );\n");
     r = RUN(folder, TUNE "--pool $at/nodes.cfg --time 3s");
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
@@ -242,6 +252,16 @@ TEST(mistakes_in_what_names_nodes_are_said_with_their_place)
         if (r.status != EXIT_USAGE) fail_msg("%s: status %d\n%s", cases[i].pool, r.status, r.err);
         assert_contains(r.err, cases[i].message);
     }
+}
+
+TEST(thousands_of_identical_nodes_are_read_in_seconds)
+{
+    char *folder = job_folder("pool_alike");
+    e2e_write(folder, "nodes.cfg", "nodes = ( { name = \"a\"; count = 4096; gpus = 0; },\n { count = 1; } );\n");
+    struct e2e_result r =
+        RUN(folder, "timeout 20 $BIN/sweetspot tune $at/job.cfg --store $at/job.db --pool $at/nodes.cfg");
+    if (r.status != EXIT_USAGE) fail_msg("status %d\n%s", r.status, r.err);
+    assert_contains(r.err, "nodes.cfg:2: a node needs a 'name'");
 }
 
 // Scripts with the same arguments stand for ssh and Slurm's programs.

@@ -30,6 +30,7 @@ static void forget_files(struct node_link_files *f)
 
 int node_link_start(struct node_link *l, char *const argv[], struct error *err)
 {
+    l->refused = strchr(argv[0], '/') && access(argv[0], X_OK); // a restart does not bring a missing program
     if (child_start(&l->child, argv, NULL, false, err)) return -1;
     l->state = LINK_GREETING;
     l->started = l->heard = l->heartbeat_at = l->served = clock_now();

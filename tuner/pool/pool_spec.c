@@ -18,13 +18,13 @@ static bool is_taken(const struct node_specs *s, const char *name)
     return false;
 }
 
-// Adds a node. If its name is taken, a number is appended.
-static struct node_spec *new_node(struct node_specs *s, const char *name)
+// Adds a node. From the second of identical nodes on (`number`), or if its name is taken, a number is appended.
+static struct node_spec *new_node(struct node_specs *s, const char *name, int number)
 {
-    char *own = text_copy(name);
-    for (int i = 2; is_taken(s, own); i++) {
+    char *own = number > 1 ? text_format("%s-%d", name, number) : text_copy(name);
+    while (is_taken(s, own)) {
         free(own);
-        own = text_format("%s-%d", name, i);
+        own = text_format("%s-%d", name, ++number);
     }
     memory_add(s->list, s->count) = (struct node_spec){.name = own, .cores = -1};
     return &s->list[s->count - 1];
@@ -121,7 +121,7 @@ static void read_node(struct reader *r, const struct node *group, const struct p
     if (is_private && !node_is_bool(is_private)) reader_mistake(r, is_private, "'private' must be true or false");
     int64_t count = number_member(r, group, "count", 1, MOST_ALIKE, 1);
     for (int64_t i = 0; i < count; i++) {
-        struct node_spec *n = new_node(out, name ? name : "?");
+        struct node_spec *n = new_node(out, name ? name : "?", (int)i + 1);
         if (command && *command) { // a shell splits the prefix; the agent's words are passed unchanged
             autofree char *line = text_format("exec %s \"$@\"", command);
             add_words(n, "/bin/sh", "-c", line, "sh", NULL);
@@ -186,7 +186,7 @@ static char *ask(const char *const *words)
 static void add_node(struct node_specs *out, const struct pool_request *request, const char *job, const char *host,
                      long cores)
 {
-    struct node_spec *n = new_node(out, host);
+    struct node_spec *n = new_node(out, host, 1);
     autofree char *id = text_format("--jobid=%s", job), *where = text_format("--nodelist=%s", host);
     // --overlap: may share resources with other steps of the job. A step that fails must not end the others.
     add_words(n, "srun", id, where, "--nodes=1", "--ntasks=1", "--overlap", "--kill-on-bad-exit=0", "--export=ALL",
@@ -238,7 +238,7 @@ struct pool_kind {
 static int add_local(struct node_specs *out, const struct pool_request *request, bool first, const char *item,
                      struct error *err)
 {
-    struct node_spec *n = first ? new_node(out, "local") : &out->list[out->count - 1];
+    struct node_spec *n = first ? new_node(out, "local", 1) : &out->list[out->count - 1];
     if (first) add_agent(n, request, NULL, false);
     if (!item) return 0;
     if (!*item || item[strspn(item, "0123456789")])
@@ -253,7 +253,7 @@ static int add_ssh(struct node_specs *out, const struct pool_request *request, b
 {
     (void)first;
     if (!item || !*item || *item == '-') return error_set(err, "--pool ssh: '%s' is not a host", item ? item : "");
-    struct node_spec *n = new_node(out, item);
+    struct node_spec *n = new_node(out, item, 1);
     autorelease(node_spec_release) struct node_spec agent = {0};
     // ssh's own heartbeats end a dead connection on both sides.
     add_words(n, "ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=10", item, NULL);
