@@ -61,7 +61,7 @@ static const struct {
      "2: 1 ok, 1 launch_error",
      "1 configurations count as failed, because their times are texts",
      {"[2,\"ok\",null,0.002]"}},
-    {"Python's NaN, infinities and None are no values, no times and no samples",
+    {"Python's NaN, infinities and None are not values, times or samples",
      CACHE("time", "[0, NaN, null, 2, 3]",
            ENTRY(2, "\"time\": 2, \"times\": [2, NaN, 0, -Infinity], \"compile_time\": NaN") ",\n" ENTRY(
                3, "\"time\": Infinity") ",\n\"a\": {\"X\": NaN, \"time\": 1},\n\"b\": {\"X\": null, \"time\": 1}}}"),

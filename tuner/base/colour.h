@@ -9,7 +9,7 @@
 // unless colours are off.
 void terminal_guard(void);
 int terminal_of(FILE *);          // the descriptor of a stream that is a terminal; -1 for other streams
-void terminal_clear_line(FILE *); // for a terminal: the line is written anew
+void terminal_clear_line(FILE *); // clears the current line of a terminal
 
 enum colour { COLOUR_GOOD, COLOUR_BAD, COLOUR_DOUBT }; // green, red, yellow
 

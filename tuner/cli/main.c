@@ -77,9 +77,9 @@ static int unknown_command(const char *name, int argc, char **argv)
     }
     fprintf(stderr, "sweetspot: unknown command '%s'", name);
     if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
-    for (int i = 2; i < argc && !nearest; i++)
-        if (command_find(commands, argv[i]))
-            fprintf(stderr, "; the command comes first: sweetspot %s", nearest = argv[i]);
+    int i = 2;
+    while (i < argc && !command_find(commands, argv[i])) i++;
+    if (!nearest && i < argc) fprintf(stderr, "; the command comes first: sweetspot %s", argv[i]);
     fprintf(stderr, "\nsweetspot --help lists the commands\n");
     return EXIT_USAGE;
 }

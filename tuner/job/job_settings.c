@@ -148,10 +148,11 @@ char *job_setting_place(const char *name)
         if (found) return NULL;
         found = &settings[i];
     }
+    if (!found) return NULL;
     autorelease(text_release) struct text place = {0};
-    for (const char *at = found ? found->path : name; at < (found ? job_setting_name(found) - 1 : name); at++)
+    for (const char *at = found->path; at < job_setting_name(found) - 1; at++)
         if (*at != '[' && *at != ']') text_add(&place, "%c", *at);
-    return found ? text_format("it belongs in '%s'", place.text) : NULL;
+    return text_format("it belongs in '%s'", place.text);
 }
 
 char *job_setting_type(const struct job_setting *s)

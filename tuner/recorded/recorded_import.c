@@ -59,7 +59,7 @@ static json_t *read_document(const char *path, const char **note, struct error *
     json_error_t where;
     autofree char *file = gzip_read_file(path, &size, err);
     if (!file) return NULL;
-    size_t mark = strncmp(file, "\xef\xbb\xbf", 3) ? 0 : 3; // of UTF-8, which some editors write
+    size_t mark = (size_t)(text_after_mark(file) - file);
     char *text = file + mark;
     size -= mark;
     overwrite_python_numbers(text);
