@@ -181,7 +181,9 @@ TEST(a_stage_that_is_not_timed_runs_before_every_launch_and_one_clears_the_outpu
     assert_true(seen.longest > 0.9e-3 && seen.longest < 1.1e-3);
 }
 
-// The counter constantly grows at 300 W.
+// The counter constantly grows at 300 W. Graphs take no time on the emulated device, so by chance the repetitions
+// without the kernel take longer than those with it, and then the energy is unknown. The command is therefore tried up
+// to six times.
 TEST(the_worker_measures_energy)
 {
     char *folder = e2e_folder("energy");
@@ -191,7 +193,9 @@ TEST(the_worker_measures_energy)
         "sed 1d tests/fuzz/corpus/cubin/variables >'%s/cubin'; cd '%s'; sed -i 's/processes = 1/processes = 1; "
         "minimize = \"energy\"/' job.cfg; export FAKE_NVML=1 SWEETSPOT_NVCC=none SWEETSPOT_SANITIZER=none "
         "FAKE_CUBIN=cubin SWEETSPOT_GPU_WORKER=$BIN/emulated_gpu SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
-        "$BIN/sweetspot tune job.cfg --store job.db --no-counters && $BIN/sweetspot compare job.cfg --store job.db",
+        "for try in 1 2 3 4 5 6; do rm -f job.db*; $BIN/sweetspot tune job.cfg --store job.db --no-counters >printed;"
+        " ! grep -q 'decided by energy' printed || break; done; cat printed; $BIN/sweetspot compare job.cfg --store "
+        "job.db",
         folder, folder));
     assert_contains(r.out, "decided by energy", "J at ", " W and 1755 MHz, flush and restore (", "at the power limit");
     double watts = atof(strstr(r.out, "J at ") + strlen("J at ")); // the counter is read at least every 50 ms
